@@ -1,0 +1,108 @@
+GO        ?= go
+FUZZTIME  ?= 10s
+BENCH     ?= .
+COUNT     ?= 6
+BINARY    := build/otelcol-continuity
+CONFIG    := distribution/config.yaml
+
+# Tools are pinned in tools/go.mod and built on first use; the go command caches them.
+TOOL := $(GO) tool -modfile=tools/go.mod
+
+# The conformance cases are kept outside the repository; without them that step is skipped.
+CONFORMANCE := ../shared/conformance
+
+# What the binary is made of. Folders count too, so that a file that goes leads to a new build.
+SOURCES := go.mod go.sum $(shell find processor internal continuity \
+	-not -name '*_test.go' -not -name '*.md' -not -path '*/testdata*' 2>/dev/null)
+
+# Every complete collector configuration in the repository.
+CONFIGS = $(shell grep -rlE --include='*.yaml' --include='*.yml' --exclude-dir=build --exclude-dir=.git '^service:' . \
+	| xargs grep -lE '^receivers:')
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+.PHONY: help build run demo test unit lint fmt generate generate-check validate conformance fuzz bench vuln cover clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: $(BINARY) ## build the distribution (some minutes the first time)
+
+# Two steps, so that a change of Go code does not resolve the modules again. The builder's checks of
+# versions are off because some components are older than the core; builder-config.yaml says which.
+BUILDER := $(TOOL) builder --config builder-config.yaml --skip-strict-versioning
+
+build/_build/go.mod: builder-config.yaml go.mod go.sum tools/go.mod
+	@mkdir -p build
+	@echo "collecting the modules of the distribution"
+	@$(BUILDER) --skip-compilation >build/modules.log 2>&1 || { cat build/modules.log; exit 1; }
+	@touch $@
+
+$(BINARY): build/_build/go.mod $(SOURCES)
+	@echo "building $@" && touch build/started
+	@$(BUILDER) --skip-generate --skip-get-modules >build/compile.log 2>&1 || { cat build/compile.log; exit 1; }
+	@ln -f build/_build/$(@F) $@ && touch -r build/started $@  # what is saved meanwhile is newer
+
+run: $(BINARY) ## start the distribution with its default configuration
+	$(BINARY) --config $(CONFIG)
+
+demo: $(BINARY) ## send the six cases and a recorded session, and print the verdicts
+	@$(GO) run ./distribution/demo --binary $(BINARY)
+
+test: lint unit generate-check validate conformance ## everything that must hold before a merge
+
+unit: ## run the unit tests with the race detector
+	$(GO) test -race -timeout 10m ./...
+
+lint: ## check the style and the rules of .golangci.yaml
+	$(TOOL) golangci-lint run ./...
+	cd tools && $(GO) vet ./...
+
+fmt: ## format the code
+	$(TOOL) golangci-lint fmt ./...
+
+generate: ## write the generated files anew
+	$(GO) generate ./...
+
+# The copy is under a name that the go command does not look into.
+GENERATED = find . -path ./build -prune -o -path ./.git -prune -o \
+	\( -name 'generated_*.go' -o -name documentation.md -o -path ./docs/attributes.md \) -type f -print
+
+generate-check: ## fail if a generated file differs from what its source gives
+	@rm -rf build/_generated && mkdir -p build/_generated
+	@$(GENERATED) | while read -r f; do mkdir -p "build/_generated/$$(dirname "$$f")" && cp "$$f" "build/_generated/$$f"; done
+	@$(MAKE) --no-print-directory generate
+	@$(GENERATED) | { bad=0; while read -r f; do diff -u "build/_generated/$$f" "$$f" || bad=1; done; \
+		[ $$bad = 0 ] || { echo "generated files were out of date; they are written anew: commit them"; exit 1; }; }
+
+validate: $(BINARY) ## validate every collector configuration in the repository
+	@for config in $(CONFIGS); do \
+		echo "validate $$config"; $(BINARY) validate --config "$$config" || exit 1; done
+
+conformance: $(BINARY) ## run the conformance cases on the binary, where they are to be had
+	@if [ -d $(CONFORMANCE) ]; then \
+		$(GO) -C tools run ./conformancecases $(abspath $(CONFORMANCE)/cases) $(CURDIR)/build/conformance/cases && \
+		python3 $(CONFORMANCE)/run.py --binary $(BINARY) --cases build/conformance/cases; \
+	else echo "no conformance cases at $(CONFORMANCE): skipped"; fi
+
+fuzz: ## run each fuzz target for FUZZTIME
+	@grep -rE --include='*_test.go' --exclude-dir=build -o '^func Fuzz[A-Za-z0-9_]+' . | sed 's/:func / /' | \
+	while read -r file target; do \
+		$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$(dirname "$$file")" || exit 1; done
+
+bench: ## run the benchmarks that match BENCH, COUNT times, and summarize them
+	@mkdir -p build
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./... >build/bench.txt || { cat build/bench.txt; exit 1; }
+	@$(TOOL) benchstat build/bench.txt
+
+vuln: ## look for known vulnerabilities (asks the Go vulnerability database)
+	$(TOOL) govulncheck ./...
+
+cover: ## measure test coverage across packages
+	@mkdir -p build
+	$(GO) test -coverpkg=./... -coverprofile=build/cover.out ./...
+	@$(GO) tool cover -func=build/cover.out | tail -1
+
+clean: ## remove all that was built
+	rm -rf build

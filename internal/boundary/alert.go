@@ -1,0 +1,142 @@
+package boundary
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"time"
+
+	"github.com/agentcontinuity/otelcol-continuity/internal/classify"
+)
+
+// alertState is one kind of alert of one key.
+type alertState struct {
+	active bool
+	since  time.Time
+	// things were outstanding when it was last looked at.
+	things []string
+	// fired are the boundaries that fired it since it was last resolved.
+	fired []*bound
+}
+
+// outstanding lists the things that an alert of a kind speaks of. Their text
+// only tells them apart.
+func (k *keyState) outstanding(kind AlertKind) []string {
+	var out []string
+	switch kind {
+	case AlertPostObservationMissing:
+		for _, s := range k.snaps {
+			if s.overdue && s.unanswered() {
+				out = append(out, fmt.Sprintf("%p", s.content))
+			}
+		}
+		if k.overdueLook {
+			out = append(out, "look")
+		}
+	case AlertDecisionConflicting, AlertDecisionDropped:
+		want := classify.Conflicting
+		if kind == AlertDecisionDropped {
+			want = classify.Dropped
+		}
+		for _, d := range k.defects {
+			if d.state == want {
+				out = append(out, d.name)
+			}
+		}
+		if d := k.envelope; d != nil && kind == AlertDecisionConflicting {
+			for _, r := range d.reasons {
+				out = append(out, "envelope "+string(r))
+			}
+			if d.refused != "" {
+				out = append(out, "runtime "+string(d.refused))
+			}
+		}
+	case AlertReconciliationRequired:
+		if k.effect != nil {
+			out = append(out, string(k.effect.reason))
+		}
+	default:
+		if x := k.soft[kind]; x != nil {
+			out = append(out, x.id)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// edges compares what is outstanding with what was, and returns what changed:
+// an alert fires when a boundary adds a thing (once a boundary and kind, until
+// resolved), and resolves when none is left.
+func (k *keyState) edges(now time.Time, x *bound) []Alert {
+	var out []Alert
+	for _, kind := range AlertKinds {
+		a := &k.alerts[kind]
+		things := k.outstanding(kind)
+		added := slices.ContainsFunc(things, func(t string) bool { return !slices.Contains(a.things, t) })
+		a.things = things
+		if !k.core.cfg.Alerts[kind] {
+			continue
+		}
+		switch {
+		case len(things) == 0 && a.active:
+			out = append(out, k.alert(kind, Resolved, a.since))
+			*a = alertState{}
+		case added && !slices.Contains(a.fired, x):
+			if !a.active {
+				a.active, a.since = true, now
+			}
+			a.fired = append(a.fired, x)
+			out = append(out, k.alert(kind, Firing, a.since))
+		}
+	}
+	return out
+}
+
+// closeAlerts ends what is active when the session's state expires.
+func (k *keyState) closeAlerts() []Alert {
+	var out []Alert
+	for _, kind := range AlertKinds {
+		if a := &k.alerts[kind]; a.active {
+			out = append(out, k.alert(kind, Closed, a.since))
+			*a = alertState{things: a.things}
+		}
+	}
+	return out
+}
+
+func (k *keyState) alert(kind AlertKind, status AlertStatus, since time.Time) Alert {
+	return Alert{Kind: kind, Status: status, Since: since, Invariants: k.invariantsOf(kind), Fingerprint: k.fingerprint(kind)}
+}
+
+// invariantsOf names what an alert is about.
+func (k *keyState) invariantsOf(kind AlertKind) []string {
+	var out []string
+	switch kind {
+	case AlertPostObservationMissing:
+		for _, s := range k.snaps {
+			for i, d := range s.decisions {
+				if s.overdue && s.debts[i].status != answered {
+					out = append(out, d.name)
+				}
+			}
+		}
+	case AlertDecisionConflicting, AlertDecisionDropped:
+		for _, d := range k.defects {
+			if (kind == AlertDecisionDropped) == (d.state == classify.Dropped) {
+				out = append(out, d.name)
+			}
+		}
+	}
+	return sortNames(out)
+}
+
+// fingerprint is stable for session, agent and kind, and survives links.
+func (k *keyState) fingerprint(kind AlertKind) string {
+	h := fnv.New64a()
+	for _, part := range []string{k.origin.Scope, k.origin.Session, k.agent, kind.String()} {
+		h.Write([]byte(frame(part)))
+	}
+	return hex.EncodeToString(binary.BigEndian.AppendUint64(nil, h.Sum64()))
+}

@@ -1,0 +1,138 @@
+package boundary
+
+import (
+	"slices"
+	"time"
+
+	"github.com/agentcontinuity/otelcol-continuity/internal/classify"
+)
+
+// status is where a boundary is in its life.
+type status uint8
+
+const (
+	armed   status = iota // a window is open, or waits for activity
+	parked                // the session ended; it may come back
+	settled               // decided; revisions may follow
+)
+
+// bound is one boundary: the unit of reporting.
+type bound struct {
+	id string
+	// pairing is the explicit id of its events, "" while none had one.
+	pairing string
+	status  status
+	// deadline is when the window closes; zero where it waits for activity.
+	deadline  time.Time
+	window    time.Duration
+	start     time.Time
+	settledAt time.Time
+	// passed is set once a deadline has passed; unconfirmed, once it passed
+	// without the completion that this runtime would have reported.
+	passed, unconfirmed bool
+	// void is set where the compaction turned out not to have happened.
+	void bool
+	late bool
+
+	snapshots, completions int
+	// openedEnd is the end of the compaction whose completion opened the
+	// boundary; sufficient says that a look decided something.
+	openedEnd  classify.Instant
+	sufficient bool
+	// lastEnd is the end of the last compaction that joined.
+	lastEnd classify.Instant
+	summary string // summary digest as a completion gave it
+	outcome Outcome
+	looks   []*look
+	// refusal is the runtime's own verdict, at its time.
+	refusal   *classify.RuntimeVerdict
+	refusedAt classify.Instant
+	// override is the reason of the boundary as a whole where time or its end
+	// decided, not an observation.
+	override classify.Reason
+	findings []classify.Finding
+	// envelopeReasons are the failed checks of the envelope, validated says
+	// that there was one to check.
+	envelopeReasons []classify.Reason
+	validated       bool
+	// approved is set when an approval was used, signed when all were signed.
+	approved, signed bool
+	changedSince     []string
+
+	runtime, trigger, activity string
+	identity, resource         []Attr
+	// Where its events happened.
+	snapshotAt, completionAt, lookAt SpanContext
+	firstLook                        time.Time
+	origin                           Origin
+	originKnown                      bool
+
+	revision int
+	verdict  *Verdict // the last that was emitted
+}
+
+func (x *bound) open() bool { return x.status != settled }
+
+// observed reports whether anything came after that can be compared.
+func (x *bound) observed() bool { return len(x.looks) > 0 || x.refusal != nil }
+
+// drop forgets a snapshot that is no longer owed.
+func (x *bound) drop(*snap) { x.snapshots-- }
+
+// superseded counts the compactions beyond the first that the boundary stands
+// for.
+func (x *bound) superseded() int { return max(x.snapshots, x.completions, 1) - 1 }
+
+// learn takes over what an event says beside the decisions.
+func (x *bound) learn(ev *Event) {
+	if x.pairing == "" {
+		x.pairing = ev.BoundaryID
+	}
+	set := func(to *string, value string) {
+		if *to == "" {
+			*to = value
+		}
+	}
+	set(&x.runtime, ev.Runtime)
+	set(&x.trigger, ev.Trigger)
+	if len(ev.Identity) > 0 {
+		x.identity = ev.Identity
+	}
+	switch ev.Kind {
+	case Snapshot:
+		if !x.originKnown || x.snapshots == 0 {
+			x.resource, x.origin, x.originKnown = ev.Resource, ev.Origin, true
+		}
+		if !ev.Context.IsZero() {
+			x.snapshotAt = ev.Context
+		}
+	case Completion:
+		if !ev.Context.IsZero() {
+			x.completionAt = ev.Context
+		}
+	default:
+		if !ev.Context.IsZero() {
+			x.lookAt = ev.Context
+		}
+		set(&x.activity, ev.Activity)
+	}
+	if !x.originKnown {
+		x.resource, x.origin, x.originKnown = ev.Resource, ev.Origin, true
+	}
+}
+
+// contexts splits where the events happened into the parent of the receipt and
+// its links: hooks run in traces of their own, so the host's own span, which the
+// completion names, comes first.
+func (x *bound) contexts() (parent SpanContext, links []SpanContext) {
+	for _, c := range []SpanContext{x.completionAt, x.snapshotAt, x.lookAt} {
+		switch {
+		case c.IsZero() || c == parent || slices.Contains(links, c):
+		case parent.IsZero():
+			parent = c
+		default:
+			links = append(links, c)
+		}
+	}
+	return parent, links
+}

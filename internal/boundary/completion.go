@@ -1,0 +1,252 @@
+package boundary
+
+import (
+	"slices"
+	"time"
+
+	"github.com/agentcontinuity/otelcol-continuity/internal/classify"
+)
+
+// compactionEnd is the end of a compaction and when the collector heard of it.
+type compactionEnd struct {
+	end, received classify.Instant
+}
+
+// maxEnds bounds the compactions that a key remembers.
+const maxEnds = 16
+
+// addEnd remembers the end of a compaction. One that was heard of later but
+// ended earlier adds nothing.
+func (k *keyState) addEnd(end, received classify.Instant) {
+	for _, e := range k.ends {
+		if e.end >= end && e.received <= received {
+			return
+		}
+	}
+	k.ends = append(k.ends, compactionEnd{end, received})
+	if len(k.ends) > maxEnds {
+		k.ends = slices.Delete(k.ends, 0, 1)
+	}
+}
+
+// compactedUntil is the end of the compaction that a look at a snapshot must not
+// precede: of its own, of the last one that joined the boundary, or of any other
+// that followed the snapshot and was heard of before both were there.
+func (k *keyState) compactedUntil(x *bound, s *snap, looked classify.Instant) classify.Instant {
+	end := x.lastEnd
+	if s == nil {
+		return end
+	}
+	end = max(end, s.completion)
+	both := max(looked, s.received)
+	for _, e := range k.ends {
+		if e.received <= both && e.end > s.time() {
+			end = max(end, e.end)
+		}
+	}
+	return end
+}
+
+// report counts a completion, whoever it concerns, and remembers that this
+// runtime reports them.
+func (c *Core) report(ev *Event, res *Result) {
+	res.count(Tally{What: CountCompaction, Outcome: ev.Outcome, Runtime: ev.Runtime})
+	if ev.Runtime != "" {
+		c.fleet.Saw(ev.Key.Tenant(), ev.Runtime, ReportsCompletions)
+	}
+}
+
+// completion takes what the host says of how the compaction ended.
+func (s *session) completion(now time.Time, ev *Event, res *Result) bool {
+	keys := s.concerned(ev.Key.Agent)
+	if ev.BoundaryID != "" {
+		if k := s.owner(ev.BoundaryID); k != nil {
+			keys = []*keyState{k}
+		}
+	}
+	taken := false
+	for _, k := range keys {
+		if k.complete(now, ev, res) {
+			taken = true
+		}
+	}
+	if taken || !ev.Outcome.Happened() {
+		return true
+	}
+	k := s.at(ev.Key.Agent)
+	if k == nil {
+		return false
+	}
+	x := k.openBound(now, ev)
+	x.openedEnd = ev.Time.Or(classify.At(now))
+	k.addEnd(x.openedEnd, classify.At(now))
+	k.confirm(now, x, ev)
+	return true
+}
+
+// owner returns the agent that has a boundary with this explicit id.
+func (s *session) owner(id string) *keyState {
+	for _, k := range s.agents {
+		if slices.ContainsFunc(k.bounds, func(x *bound) bool { return x.pairing == id }) {
+			return k
+		}
+	}
+	return nil
+}
+
+// complete takes a completion for one agent; false where it concerns nothing
+// that the agent knows: it is then a compaction of its own.
+func (k *keyState) complete(now time.Time, ev *Event, res *Result) bool {
+	at := classify.At(now)
+	end := ev.Time.Or(at)
+	s := k.concernedSnap(end, ev.BoundaryID)
+	if !ev.Outcome.Happened() {
+		if s != nil {
+			k.cancel(now, s, ev, res)
+		}
+		return false
+	}
+	k.addEnd(end, at)
+	if s != nil {
+		s.completion = end
+	}
+	open := k.openAll(ev.BoundaryID)
+	for _, x := range open {
+		k.joined(now, x, x.completions > 0, ev, res)
+		x.lastEnd = end
+		k.confirm(now, x, ev)
+		if x.observed() {
+			k.revise(now, x, res)
+		}
+	}
+	if len(open) > 0 {
+		return true
+	}
+	x := k.newest(ev.BoundaryID)
+	if s != nil && slices.Contains(k.bounds, s.bound) {
+		x = s.bound
+	}
+	if x == nil || x.snapshots == 0 && x.completions > 0 {
+		return false
+	}
+	return k.revive(now, x, ev, end, res)
+}
+
+// revive takes a completion that finds its boundary settled.
+func (k *keyState) revive(now time.Time, x *bound, ev *Event, end classify.Instant, res *Result) bool {
+	seen := x.completions > 0
+	again := x.passed && !x.sufficient || x.unconfirmed
+	if !again && seen {
+		return false
+	}
+	x.lastEnd = end
+	if again {
+		x.unconfirmed = false
+		x.arm(now)
+		k.confirm(now, x, ev)
+		return true
+	}
+	x.learn(ev)
+	x.completions++
+	x.outcome = ev.Outcome
+	if x.observed() {
+		k.revise(now, x, res)
+	}
+	return true
+}
+
+// confirm records the completion of a boundary: the window starts with the first
+// one, or with the first activity after it.
+func (k *keyState) confirm(now time.Time, x *bound, ev *Event) {
+	first := x.completions == 0
+	x.learn(ev)
+	x.completions++
+	x.outcome = ev.Outcome
+	if x.runtime != "" {
+		k.core.fleet.Saw(k.key.Tenant(), x.runtime, ReportsCompletions)
+	}
+	if e := ev.Envelope; e != nil && e.Fields[classify.FieldSummarySHA256] != "" {
+		x.summary = e.Fields[classify.FieldSummarySHA256]
+	}
+	x.window = k.core.cfg.window(x.runtime)
+	if !first || x.status != armed {
+		return
+	}
+	x.arm(now)
+	if k.core.cfg.profile(x.runtime).StartsWithActivity && k.core.fleet.Seen(k.key.Tenant(), x.runtime, ReportsActivity) {
+		x.deadline = time.Time{}
+	}
+}
+
+// concernedSnap is the newest snapshot that has no completion and is not later
+// than one that ended at end.
+func (k *keyState) concernedSnap(end classify.Instant, id string) *snap {
+	var found *snap
+	for _, s := range k.snaps {
+		if s.completion != 0 || !meets(s.boundaryID, id) || !classify.NotLaterThan(s.time(), end) {
+			continue
+		}
+		if found == nil || s.time() >= found.time() {
+			found = s
+		}
+	}
+	return found
+}
+
+// cancel takes a snapshot back that met no compaction. When nothing is left the
+// boundary ends.
+func (k *keyState) cancel(now time.Time, s *snap, ev *Event, res *Result) {
+	x := s.bound
+	k.snaps = slices.DeleteFunc(k.snaps, func(o *snap) bool { return o == s })
+	x.drop(s)
+	x.learn(ev)
+	if x.completions > 0 || k.owedFrom(x) {
+		if x.open() && x.observed() {
+			k.revise(now, x, res)
+		} else if !x.open() {
+			k.clearedLater(now, x, res)
+		}
+		return
+	}
+	x.outcome = ev.Outcome
+	wasOpen := x.open()
+	if x.observed() { // its findings stay
+		if wasOpen {
+			x.settle(now)
+		}
+		k.clearedLater(now, x, res)
+		return
+	}
+	x.void = true
+	if k.last == x {
+		k.last = k.before(x)
+	}
+	if ev.Outcome == Failed {
+		x.override = classify.CompactionFailed
+	}
+	switch {
+	case wasOpen && ev.Outcome == Failed:
+		x.settle(now)
+		k.soften(AlertCompactionFailed, x)
+		k.emit(now, x, res)
+	case wasOpen:
+		x.settle(now)
+		if x.revision == 0 {
+			k.bounds = slices.DeleteFunc(k.bounds, func(o *bound) bool { return o == x })
+		} else {
+			k.clearedLater(now, x, res)
+		}
+	default:
+		k.clearedLater(now, x, res)
+	}
+}
+
+// before returns the boundary that was decided last apart from x.
+func (k *keyState) before(x *bound) *bound {
+	for _, y := range slices.Backward(k.bounds) {
+		if y != x && !y.void && y.verdict != nil {
+			return y
+		}
+	}
+	return nil
+}

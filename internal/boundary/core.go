@@ -1,0 +1,253 @@
+// Package boundary is what a session is going through: windows, candidates,
+// revisions, outstanding losses, alerts. It is pure: time is an argument, and
+// there is no lock, no goroutine, no telemetry type and no logger in it.
+package boundary
+
+import (
+	"container/heap"
+	"time"
+
+	"github.com/agentcontinuity/otelcol-continuity/internal/classify"
+)
+
+// Core holds sessions. It is not safe for concurrent use: its owner locks.
+type Core struct {
+	cfg      *Config
+	fleet    Fleet
+	sessions map[SessionKey]*session
+	wakes    wakes
+	stats    Stats
+}
+
+// New returns an empty core. The configuration is shared and read only.
+func New(cfg *Config, fleet Fleet) *Core {
+	return &Core{cfg: cfg, fleet: fleet, sessions: map[SessionKey]*session{}, stats: Stats{States: map[classify.State]int{}}}
+}
+
+// Mark stands for one taken event until it is annotated.
+type Mark struct {
+	bound  *bound
+	reason classify.Reason
+	// plain marks get the boundary id only (snapshots).
+	plain  bool
+	frozen *Annotation
+}
+
+// Annotation is what is written beside an event.
+type Annotation struct {
+	// Verdict is set where the event was compared.
+	*Verdict
+	// Reason is set where it was not: session_missing, capacity or
+	// awaiting_snapshot, all unverified.
+	Reason classify.Reason
+	// BoundaryID is set where the event belongs to a boundary.
+	BoundaryID string
+}
+
+// Annotation returns what is written beside the event of a mark. The first call
+// settles it: the same event again gets the same annotation.
+func (c *Core) Annotation(m *Mark) Annotation {
+	if m.frozen != nil {
+		return *m.frozen
+	}
+	a := Annotation{Reason: m.reason}
+	if m.bound != nil {
+		a.BoundaryID, a.Reason = m.bound.id, ""
+		if !m.plain {
+			a.Verdict = m.bound.verdict
+		}
+	}
+	m.frozen = &a
+	return a
+}
+
+// Observe takes one event at now. The Mark is nil for kinds that are not
+// annotated.
+func (c *Core) Observe(now time.Time, ev *Event) (*Mark, Result) {
+	var res Result
+	if ev.Kind == Completion {
+		c.report(ev, &res)
+	}
+	s := c.sessions[ev.Key.SessionKey]
+	if s == nil {
+		if !opensSession(ev) {
+			return nil, res
+		}
+		if s = c.open(ev.Key.SessionKey, now); s == nil {
+			return refused(ev, &res), res
+		}
+	}
+	if mark, again := s.seen.find(ev.Fingerprint); again {
+		res.count(Tally{What: CountDuplicate})
+		return annotated(ev, mark), res
+	}
+	mark := &Mark{plain: ev.Kind == Snapshot}
+	if !s.take(now, ev, mark, &res) {
+		c.settleSession(s, now)
+		return refused(ev, &res), res
+	}
+	s.seen.add(ev.Fingerprint, mark)
+	c.settleSession(s, now)
+	return annotated(ev, mark), res
+}
+
+// take hands an event to its part of the session; false at capacity.
+func (s *session) take(now time.Time, ev *Event, mark *Mark, res *Result) bool {
+	if ev.Kind != SessionEnd {
+		s.touched = now
+	}
+	switch ev.Kind {
+	case Snapshot:
+		return s.snapshot(now, ev, mark, res)
+	case Observation:
+		return s.observation(now, ev, mark, res)
+	case ValidationFailure:
+		return s.refusal(now, ev, mark, res)
+	case Completion:
+		return s.completion(now, ev, res)
+	case Approval:
+		return s.approve(now, ev, res)
+	case SessionEnd:
+		s.touched = now
+		for _, k := range s.concerned(ev.Key.Agent) {
+			k.park(now, res)
+		}
+	case SessionStart, Activity:
+		if ev.Kind == Activity {
+			s.core.fleet.Saw(s.key.Tenant(), ev.Runtime, ReportsActivity)
+		}
+		for _, k := range s.concerned(ev.Key.Agent) {
+			k.resume(now, ev.Kind)
+		}
+	case NoKind:
+	}
+	return true
+}
+
+func opensSession(ev *Event) bool {
+	switch ev.Kind {
+	case Snapshot, Observation, ValidationFailure, Approval:
+		return true
+	case Completion:
+		return ev.Outcome.Happened()
+	default:
+		return false
+	}
+}
+
+func annotated(ev *Event, m *Mark) *Mark {
+	switch ev.Kind {
+	case Snapshot, Observation, ValidationFailure:
+		return m
+	default:
+		return nil
+	}
+}
+
+func refused(ev *Event, res *Result) *Mark {
+	res.count(Tally{What: CountRejected, Reason: classify.Capacity})
+	return annotated(ev, &Mark{reason: classify.Capacity})
+}
+
+// open makes a session; nil at capacity.
+func (c *Core) open(key SessionKey, now time.Time) *session {
+	if !c.fleet.TakeSession() {
+		return nil
+	}
+	s := &session{core: c, key: key, origin: key, touched: now, index: -1}
+	c.sessions[key] = s
+	return s
+}
+
+// remove clears a session from map, heap and counters.
+func (c *Core) remove(s *session) {
+	for i, k := range s.agents {
+		c.uncount(k)
+		if i > 0 {
+			c.fleet.GiveSession()
+		}
+	}
+	delete(c.sessions, s.key)
+	if s.index >= 0 {
+		heap.Remove(&c.wakes, s.index)
+	}
+	c.fleet.GiveSession()
+}
+
+// settleSession forgets, counts and schedules after something happened.
+func (c *Core) settleSession(s *session, now time.Time) {
+	for _, k := range s.agents {
+		k.tidy(now)
+		c.recount(k)
+	}
+	s.wake = s.nextWake()
+	if s.index < 0 {
+		heap.Push(&c.wakes, s)
+	} else {
+		heap.Fix(&c.wakes, s.index)
+	}
+}
+
+// Next is when Expire has something to do; false where nothing is scheduled.
+func (c *Core) Next() (time.Time, bool) {
+	if len(c.wakes) == 0 {
+		return time.Time{}, false
+	}
+	return c.wakes[0].wake, true
+}
+
+// expireBatch is one turn of Expire: short enough that nobody who waits for the
+// core's lock notices.
+const expireBatch = 256
+
+// Expire does what is due at now, for at most expireBatch sessions; true says
+// that more is due.
+func (c *Core) Expire(now time.Time) (Result, bool) {
+	var res Result
+	for range expireBatch {
+		if next, ok := c.Next(); !ok || next.After(now) {
+			return res, false
+		}
+		c.wakes[0].expire(now, &res)
+	}
+	next, ok := c.Next()
+	return res, ok && !next.After(now)
+}
+
+// Shutdown settles what is open and not parked, without an alert: a collector
+// that forgets must not leave windows open in silence.
+func (c *Core) Shutdown(now time.Time) Result {
+	var res Result
+	for _, s := range c.sessions {
+		for _, k := range s.agents {
+			for _, x := range k.bounds {
+				if x.status == armed {
+					k.end(now, x, classify.CollectorShutdown, &res)
+				}
+			}
+		}
+		c.settleSession(s, now)
+	}
+	return res
+}
+
+// State is the continuity state of a key for the spans that follow: while a
+// boundary is open, the worse of it and unverified; NoState where the key never
+// had a boundary.
+func (c *Core) State(key Key) classify.State {
+	s := c.sessions[key.SessionKey]
+	if s == nil {
+		return classify.NoState
+	}
+	k := s.find(key.Agent)
+	if k == nil {
+		return classify.NoState
+	}
+	state := k.sessionState()
+	for _, x := range k.bounds {
+		if x.open() {
+			return classify.Worse(state, classify.Unverified)
+		}
+	}
+	return state
+}

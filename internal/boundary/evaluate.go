@@ -1,0 +1,308 @@
+package boundary
+
+import (
+	"slices"
+
+	"github.com/agentcontinuity/otelcol-continuity/internal/approval"
+	"github.com/agentcontinuity/otelcol-continuity/internal/classify"
+	"github.com/agentcontinuity/otelcol-continuity/internal/digest"
+)
+
+// entry is one baseline's statement of the invariant at hand. A value that is
+// outstanding and that no snapshot states has no snap.
+type entry struct {
+	*snap
+	at     int // the decision in snap
+	before classify.Before
+}
+
+// evaluate compares what a boundary's looks show with everything that is owed,
+// settles the debts accordingly and returns the findings. Doing it twice gives
+// the same.
+func (k *keyState) evaluate(x *bound) []classify.Finding {
+	var findings []classify.Finding
+	names := k.namesAt(x)
+	sufficient := false
+	for _, name := range names {
+		f, ok, enough := k.evaluateName(x, name)
+		sufficient = sufficient || enough
+		if ok {
+			findings = append(findings, f)
+		}
+	}
+	if k.lost && sufficient && k.lostBy == nil {
+		k.lostBy, k.lost = x, false
+	}
+	if k.lostBy == x {
+		for i, f := range findings {
+			if f.State.Healthy() {
+				findings[i].State, findings[i].Reason = classify.Unverified, classify.Capacity
+			}
+		}
+	}
+	findings = append(findings, k.evaluateWhole(x, findings)...)
+	classify.Sort(findings)
+	return findings
+}
+
+// namesAt lists the names that a boundary speaks of: those of the baselines in
+// play, those that its looks state, those that are required.
+func (k *keyState) namesAt(x *bound) []string {
+	names := slices.Clone(k.core.cfg.RequiredInvariants)
+	for _, s := range k.snaps {
+		if !x.inPlay(s) {
+			continue
+		}
+		for i, d := range s.decisions {
+			if s.debts[i].status == owed || s.debts[i].by == x {
+				names = append(names, d.name)
+			}
+		}
+	}
+	for _, l := range x.looks {
+		for _, st := range l.statements {
+			names = append(names, st.Name)
+		}
+	}
+	for _, d := range k.defects {
+		if d.value.Digest.IsNothing() {
+			names = append(names, d.name)
+		}
+	}
+	return sortNames(names)
+}
+
+// evaluateName decides one invariant. ok is false where there is nothing to say;
+// enough reports whether a look sufficed.
+func (k *keyState) evaluateName(x *bound, name string) (f classify.Finding, ok, enough bool) {
+	entries, stated := k.entries(x, name)
+	f = classify.Finding{Name: name, State: classify.Unverified, Optional: k.optional(entries, name)}
+	fillBefore(&f, entries)
+	if len(entries) == 0 {
+		return k.withoutBaseline(x, f, stated)
+	}
+	best, votes, reason := k.bestEvidence(x, name, entries)
+	if best == nil {
+		if reason == "" { // an outstanding value, and nobody spoke of it
+			return f, false, false
+		}
+		f.Reason, f.Wants = reason, true
+		x.reopen(entries)
+		return f, true, false
+	}
+	f.Source = best.Source
+	if st := best.statement; st != nil {
+		f.Choices = st.Choices
+		if st.Revision != "" {
+			f.Revision = st.Revision
+		}
+		if st.ApprovalRef != "" {
+			f.ApprovalRef = st.ApprovalRef
+		}
+	}
+	if r := unusable(entries); r != "" {
+		f.Reason = r
+		k.settleAround(x, entries, votes)
+		k.clearDefect(x, name, best)
+		return f, true, true
+	}
+	decided := classify.Decide(k.withSilence(x, entries, votes, best))
+	f.State, f.Reason, f.Cleared = decided.State, decided.Reason, decided.Cleared
+	k.settleDebts(x, entries, votes, decided, best)
+	k.recordDefect(x, &f, entries, decided, best)
+	return f, true, true
+}
+
+// fillBefore takes what is passed through from the newest snapshot.
+func fillBefore(f *classify.Finding, entries []entry) {
+	for _, e := range entries {
+		if e.snap != nil {
+			f.Revision, f.ApprovalRef = e.decisions[e.at].revision, e.decisions[e.at].approvalRef
+		}
+	}
+}
+
+func (k *keyState) optional(entries []entry, name string) bool {
+	if slices.Contains(k.core.cfg.RequiredInvariants, name) || len(entries) == 0 {
+		return false
+	}
+	for _, e := range entries {
+		if e.snap == nil || !e.decisions[e.at].optional {
+			return false
+		}
+	}
+	return true
+}
+
+// withoutBaseline is the finding of a name that no baseline has.
+func (k *keyState) withoutBaseline(x *bound, f classify.Finding, stated bool) (classify.Finding, bool, bool) {
+	if !stated && !slices.Contains(k.core.cfg.RequiredInvariants, f.Name) {
+		return f, false, false
+	}
+	f.Reason = classify.NoBaseline
+	for _, s := range k.snaps {
+		if x.inPlay(s) && s.failed && len(s.decisions) == 0 {
+			f.Reason = classify.EvidenceMissing
+		}
+	}
+	for _, l := range x.looks {
+		if st := l.find(f.Name); st != nil {
+			f.Source, f.Choices = st.Source, st.Choices
+		}
+	}
+	return f, true, false
+}
+
+// entries collects what states an invariant at a boundary: what is owed, and
+// what this boundary answered itself unless a later snapshot asked again. stated
+// reports whether a look speaks of the name.
+func (k *keyState) entries(x *bound, name string) (entries []entry, stated bool) {
+	newest := uint64(0)
+	for _, s := range k.snaps {
+		if !x.inPlay(s) {
+			continue
+		}
+		i := s.content.find(name)
+		if i < 0 || s.debts[i].status != owed && s.debts[i].by != x {
+			continue
+		}
+		d := &s.decisions[i]
+		entries = append(entries, entry{s, i, classify.Before{
+			Value: classify.Value{Digest: d.digest, Form: s.form}, Fault: d.fault, Text: d.text, Taken: s.taken(i),
+		}})
+		newest = max(newest, s.turn)
+	}
+	entries = slices.DeleteFunc(entries, func(e entry) bool {
+		d := e.debts[e.at]
+		return d.status != owed && newest > d.turn
+	})
+	stated = slices.ContainsFunc(x.looks, func(l *look) bool { return l.find(name) != nil })
+	if d := k.defect(name); d != nil {
+		entries = d.overlay(x, entries, stated)
+	}
+	return entries, stated
+}
+
+func unusable(entries []entry) classify.Reason {
+	for _, e := range entries {
+		if e.before.Fault != "" {
+			return e.before.Fault
+		}
+	}
+	return ""
+}
+
+// evidence is the statement that counts, and the look that made it.
+type evidence struct {
+	classify.After
+	*look
+	statement *Statement // nil where absence was proven
+}
+
+// replacedBy reports whether newer evidence takes the place of e: the later look
+// does, but a probe never replaces what an agent or a human showed.
+func (e *evidence) replacedBy(n *evidence) bool {
+	if e == nil {
+		return true
+	}
+	if e.Probe() != n.Probe() {
+		return e.Probe()
+	}
+	return !e.ObservedAt.After(n.ObservedAt)
+}
+
+// bestEvidence finds the sufficient statement that counts, with the vote of each
+// entry; or the reason why there is none, "" where no look was asked.
+func (k *keyState) bestEvidence(x *bound, name string, entries []entry) (best *evidence, votes []classify.Vote, reason classify.Reason) {
+	accepted := k.core.cfg.accepted(name)
+	owedOnly := entries[0].snap != nil
+	silence := classify.ObservationEmpty
+	var weak classify.Reason
+	for _, l := range x.looks {
+		if len(l.statements) > 0 {
+			silence = classify.ObservationIncomplete
+		}
+		e := &evidence{look: l}
+		if e.statement = l.find(name); e.statement != nil {
+			e.After = l.stated(e.statement, accepted)
+		} else if after, ok := l.absent(accepted); ok && (owedOnly || entries[0].before.Digest.IsNothing()) {
+			e.After = after
+		} else {
+			continue
+		}
+		found, r := k.hold(x, name, entries, e)
+		switch {
+		case r == "" && best.replacedBy(e):
+			best, votes = e, found
+		case r != "" && e.statement != nil:
+			weak = r
+		}
+	}
+	switch {
+	case best != nil:
+		return best, votes, ""
+	case weak != "":
+		return nil, nil, weak
+	case owedOnly:
+		return nil, nil, silence
+	}
+	return nil, nil, ""
+}
+
+// hold holds one look against all entries: the reason why it does not suffice
+// for one of them, or the vote of each.
+func (k *keyState) hold(x *bound, name string, entries []entry, e *evidence) ([]classify.Vote, classify.Reason) {
+	for i := range entries {
+		b := entries[i].before
+		b.CompactedUntil = k.compactedUntil(x, entries[i].snap, e.received)
+		if r := classify.Insufficient(&b, &e.After); r != "" {
+			return nil, r
+		}
+	}
+	ask := func(from, to digest.Digest) approval.Answer {
+		return k.book.Ask(approval.Question{Invariant: name, Agent: k.agent, From: from, To: to, At: e.at, Boundary: x.id})
+	}
+	votes := make([]classify.Vote, len(entries))
+	for i := range entries {
+		votes[i] = classify.Compare(&entries[i].before, &e.After, ask)
+		if votes[i].Reason == classify.RestatementDiffers {
+			return nil, classify.RestatementDiffers
+		}
+	}
+	return votes, ""
+}
+
+// withSilence adds the vote of a baseline that is later than every one that
+// states the invariant and says nothing of it.
+func (k *keyState) withSilence(x *bound, entries []entry, votes []classify.Vote, best *evidence) []classify.Vote {
+	if s := k.silentAfter(x, entries); s != nil {
+		return append(slices.Clip(votes), classify.SilentVote(&best.After))
+	}
+	return votes
+}
+
+func (k *keyState) silentAfter(x *bound, entries []entry) *snap {
+	var latest classify.Instant
+	for _, e := range entries {
+		if e.snap != nil {
+			latest = max(latest, e.time())
+		}
+	}
+	if latest == 0 {
+		return nil
+	}
+	name := entries[0].name()
+	for _, s := range k.snaps {
+		if x.inPlay(s) && len(s.decisions) > 0 && !s.failed && s.content.find(name) < 0 && s.time() > latest {
+			return s
+		}
+	}
+	return nil
+}
+
+func (e entry) name() string {
+	if e.snap == nil {
+		return ""
+	}
+	return e.decisions[e.at].name
+}

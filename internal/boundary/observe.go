@@ -1,0 +1,238 @@
+package boundary
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"hash/fnv"
+	"slices"
+	"time"
+
+	"github.com/agentcontinuity/otelcol-continuity/internal/classify"
+)
+
+// snapshot takes the decisions before a compaction: it opens a boundary or joins
+// the one that is open.
+func (s *session) snapshot(now time.Time, ev *Event, mark *Mark, res *Result) bool {
+	k := s.route(ev)
+	if k == nil {
+		return false
+	}
+	at := classify.At(now)
+	x := k.openFor(ev.BoundaryID)
+	if x != nil && x.snapshots == 0 && x.completions > 0 && !classify.NotLaterThan(ev.Time.Or(at), x.openedEnd) {
+		// Taken from the summary: no baseline for the compaction before it.
+		k.end(now, x, classify.NoBaseline, res)
+		x = nil
+	}
+	sn := k.addSnap(ev, at)
+	if x == nil {
+		x = k.openBound(now, ev)
+	} else {
+		k.joined(now, x, x.snapshots > 0, ev, res)
+	}
+	x.learn(ev)
+	x.snapshots++
+	sn.bound, mark.bound = x, x
+	x.changedSince = sortNames(append(x.changedSince, k.changedSince(sn, now)...))
+	s.gather(now, k, x, sn)
+	if x.observed() {
+		k.revise(now, x, res)
+	}
+	return true
+}
+
+// joined counts what joins an open boundary and wakes a parked one.
+func (k *keyState) joined(now time.Time, x *bound, again bool, ev *Event, res *Result) {
+	if again {
+		res.count(Tally{What: CountSuperseded})
+	}
+	if x.status == parked && ev.Kind != Completion {
+		x.arm(now)
+	}
+}
+
+// openBound opens a boundary with an armed window.
+func (k *keyState) openBound(now time.Time, ev *Event) *bound {
+	x := &bound{pairing: ev.BoundaryID, start: now, runtime: ev.Runtime, window: k.core.cfg.window(ev.Runtime)}
+	x.id = ev.BoundaryID
+	if x.id == "" {
+		x.id = k.newID(now, ev)
+	}
+	x.arm(now)
+	k.bounds = append(k.bounds, x)
+	return x
+}
+
+// newID names a boundary that no event names: stable, and different for each
+// boundary of each session.
+func (k *keyState) newID(now time.Time, ev *Event) string {
+	h := fnv.New128a()
+	for _, part := range []string{k.origin.Scope, k.origin.Session, k.agent} {
+		h.Write([]byte(frame(part)))
+	}
+	var tail [16]byte
+	binary.BigEndian.PutUint64(tail[:8], ev.Fingerprint)
+	binary.BigEndian.PutUint64(tail[8:], uint64(now.UnixNano()))
+	h.Write(tail[:])
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// arm opens a full window.
+func (x *bound) arm(now time.Time) {
+	x.status, x.deadline = armed, now.Add(x.window)
+	x.passed = false
+}
+
+// gather takes up the looks that a snapshot finds: those that wait, where they
+// are not earlier than it, and those of the last window that are later than all
+// that the boundary compares.
+func (s *session) gather(now time.Time, k *keyState, x *bound, sn *snap) {
+	for _, other := range s.agents {
+		other.waiting = slices.DeleteFunc(other.waiting, func(l *look) bool {
+			same := other == k && meets(l.boundaryID, x.pairing) || l.boundaryID != "" && l.boundaryID == x.pairing
+			timed := l.event.Plausible(l.received) && sn.event.Plausible(sn.received)
+			if !same || timed && l.event.Before(sn.event) {
+				return false
+			}
+			k.takeLook(x, l)
+			k.looks = append(k.looks, l)
+			return true
+		})
+	}
+	for _, l := range k.looks {
+		if slices.Contains(x.looks, l) || !meets(l.boundaryID, x.pairing) || !l.event.Plausible(l.received) {
+			continue
+		}
+		later := true
+		for _, other := range k.snaps {
+			if other.bound == x {
+				later = later && other.event.Plausible(other.received) && l.event.After(other.event)
+			}
+		}
+		if later {
+			k.takeLook(x, l)
+		}
+	}
+	slices.SortStableFunc(x.looks, func(a, b *look) int { return int(a.turn) - int(b.turn) })
+}
+
+// takeLook makes a look part of a boundary.
+func (k *keyState) takeLook(x *bound, l *look) {
+	x.looks = append(x.looks, l)
+	if l.mark != nil && l.mark.bound == nil {
+		l.mark.bound = x
+	}
+	if l.source != nil {
+		x.learn(l.source)
+		l.source = nil
+	}
+	if x.firstLook.IsZero() {
+		x.firstLook = l.at
+	}
+	l.waitUntil = time.Time{}
+	k.boundLooks(x)
+}
+
+// maxLooks bounds the looks of one boundary. Beyond it the oldest go: each name
+// needs one that suffices, and later ones count before earlier ones.
+const maxLooks = 64
+
+func (k *keyState) boundLooks(x *bound) {
+	if n := len(x.looks) - maxLooks; n > 0 {
+		x.looks = slices.Delete(x.looks, 0, n)
+	}
+}
+
+// observation takes the decisions as seen after a compaction.
+func (s *session) observation(now time.Time, ev *Event, mark *Mark, res *Result) bool {
+	k := s.route(ev)
+	if k == nil {
+		return false
+	}
+	l := newLook(ev, now, k.nextTurn(), mark)
+	open := k.openAll(ev.BoundaryID)
+	open = slices.DeleteFunc(open, func(x *bound) bool { return x.precedes(l) })
+	if len(open) == 0 {
+		mark.reason = classify.AwaitingSnapshot
+		l.waitUntil = now.Add(k.core.cfg.ReorderGrace)
+		k.waiting = append(k.waiting, l)
+		if len(k.waiting) > maxLooks {
+			first := k.waiting[0]
+			k.waiting = slices.Delete(k.waiting, 0, 1)
+			k.takeUp(now, first, res)
+		}
+		return true
+	}
+	k.looks = append(k.looks, l)
+	for _, x := range open {
+		x.learn(ev)
+		k.joined(now, x, false, ev, res)
+		mark.bound = x
+		k.takeLook(x, l)
+		k.revise(now, x, res)
+	}
+	return true
+}
+
+// precedes reports whether a look was taken before a compaction that nobody took
+// a snapshot for: it says nothing of it.
+func (x *bound) precedes(l *look) bool {
+	return x.snapshots == 0 && x.completions > 0 && l.event.Plausible(l.received) && classify.EarlierThan(l.event, x.openedEnd)
+}
+
+// takeUp decides what an early look is once it has waited long enough: a
+// revision of the last boundary where that is still owed an answer or was
+// settled less than a window ago, else a boundary of its own.
+func (k *keyState) takeUp(now time.Time, l *look, res *Result) {
+	source := l.source
+	x := k.newest(l.boundaryID)
+	for _, y := range k.openAll(l.boundaryID) {
+		x = y
+	}
+	if x != nil && x.precedes(l) {
+		x = nil
+	}
+	if x != nil && !x.open() && !k.owedFrom(x) && l.at.Sub(x.settledAt) >= x.window {
+		x = nil
+	}
+	if x == nil {
+		x = k.openBound(l.at, source)
+	} else if x.passed {
+		x.late = true
+		res.count(Tally{What: CountLate, Runtime: x.runtime})
+	}
+	if x.status == parked {
+		x.arm(now)
+	}
+	k.looks = append(k.looks, l)
+	k.takeLook(x, l)
+	k.revise(now, x, res)
+}
+
+// owedFrom reports whether a boundary's own snapshots are still to be answered.
+func (k *keyState) owedFrom(x *bound) bool {
+	return slices.ContainsFunc(k.snaps, func(s *snap) bool { return s.bound == x && s.owes() })
+}
+
+// refusal takes the runtime's own verdict: it decides the boundary.
+func (s *session) refusal(now time.Time, ev *Event, mark *Mark, res *Result) bool {
+	k := s.route(ev)
+	if k == nil {
+		return false
+	}
+	x := k.openFor(ev.BoundaryID)
+	if x == nil {
+		if x = k.newest(ev.BoundaryID); x == nil || !k.owedFrom(x) && now.Sub(x.settledAt) >= x.window {
+			x = k.openBound(now, ev)
+		}
+	}
+	verdict := ev.Verdict
+	x.refusal, x.refusedAt = &verdict, ev.Time.Or(classify.At(now))
+	x.learn(ev)
+	if x.firstLook.IsZero() {
+		x.firstLook = now
+	}
+	mark.bound = x
+	k.revise(now, x, res)
+	return true
+}

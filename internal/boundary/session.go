@@ -1,0 +1,231 @@
+package boundary
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/agentcontinuity/otelcol-continuity/internal/approval"
+	"github.com/agentcontinuity/otelcol-continuity/internal/classify"
+)
+
+// session is one agent conversation: its agents, its approvals, and what it has
+// seen already.
+type session struct {
+	core *Core
+	key  SessionKey
+	// origin is the key under which the session began: links do not change it,
+	// so that alerts keep their fingerprint.
+	origin SessionKey
+	// linked are the ids whose state was moved here, each once.
+	linked []string
+	agents []*keyState
+	book   approval.Book
+	seen   memory
+	turn   uint64
+	// touched is when the session last heard anything.
+	touched time.Time
+	wake    time.Time
+	index   int // in the core's heap
+}
+
+// keyState is the state of one pairing key: a session's agent.
+type keyState struct {
+	*session
+	agent string
+	// bounds are open and remembered boundaries, in the order of opening.
+	bounds []*bound
+	// last is the boundary that was decided last: its findings are part of the
+	// session's state.
+	last  *bound
+	snaps []*snap
+	// looks were taken up already, waiting ones wait for their snapshot.
+	looks, waiting []*look
+	ends           []compactionEnd
+	defects        []*defect
+	envelope       *envelopeDefect
+	effect         *effectDefect
+	healthy        map[string]classify.Value
+	alerts         [alertKinds]alertState
+	soft           [alertKinds]*bound
+	// lost is set while baselines had to be given up and no finding said so yet;
+	// lostBy is the boundary whose findings say it.
+	lost   bool
+	lostBy *bound
+	// overdueLook is set while a window closed on a look that itself was bad.
+	overdueLook bool
+	counted     counted
+}
+
+func (s *session) nextTurn() uint64 {
+	s.turn++
+	return s.turn
+}
+
+// find returns the state of one agent, nil where there is none.
+func (s *session) find(agent string) *keyState {
+	for _, k := range s.agents {
+		if k.agent == agent {
+			return k
+		}
+	}
+	return nil
+}
+
+// at returns the state of one agent, made where there is none; nil at capacity.
+func (s *session) at(agent string) *keyState {
+	if k := s.find(agent); k != nil {
+		return k
+	}
+	if len(s.agents) > 0 && !s.core.fleet.TakeSession() {
+		return nil
+	}
+	k := &keyState{session: s, agent: agent}
+	s.agents = append(s.agents, k)
+	return k
+}
+
+// concerned returns the agents that an event without agent id concerns: all; one
+// with an agent id concerns that agent.
+func (s *session) concerned(agent string) []*keyState {
+	if agent == "" {
+		return s.agents
+	}
+	if k := s.find(agent); k != nil {
+		return []*keyState{k}
+	}
+	return nil
+}
+
+// route returns the agent whose boundary an explicit pairing id names (hand-over:
+// it may be another's), else the event's own.
+func (s *session) route(ev *Event) *keyState {
+	if ev.BoundaryID != "" {
+		for _, k := range s.agents {
+			if slices.ContainsFunc(k.bounds, func(x *bound) bool { return x.pairing == ev.BoundaryID }) {
+				return k
+			}
+		}
+	}
+	return s.at(ev.Key.Agent)
+}
+
+// openFor returns the open boundary that an event with this pairing id joins:
+// its own, else the newest that has no other id.
+func (k *keyState) openFor(id string) *bound {
+	var found *bound
+	for _, x := range k.bounds {
+		if x.open() && meets(x.pairing, id) && (found == nil || found.pairing != id || x.pairing == id) {
+			found = x
+		}
+	}
+	return found
+}
+
+// openAll returns all open boundaries that an event with this id meets.
+func (k *keyState) openAll(id string) []*bound {
+	if id != "" {
+		if x := k.openFor(id); x != nil {
+			return []*bound{x}
+		}
+		return nil
+	}
+	var out []*bound
+	for _, x := range k.bounds {
+		if x.open() {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// newest returns the latest boundary that an event with this id can revise.
+func (k *keyState) newest(id string) *bound {
+	for _, x := range slices.Backward(k.bounds) {
+		if !x.void && meets(x.pairing, id) {
+			return x
+		}
+	}
+	return nil
+}
+
+// inPlay reports whether a snapshot is compared at a boundary.
+func (x *bound) inPlay(s *snap) bool {
+	return meets(x.pairing, s.boundaryID) && (s.owes() || s.heldBy(x))
+}
+
+// nextWake is when the session next needs attention.
+func (s *session) nextWake() time.Time {
+	cfg := s.core.cfg
+	idle := cfg.Retention
+	for _, k := range s.agents {
+		if k.holds() {
+			idle = max(cfg.SessionTTL, idle)
+		}
+	}
+	wake := s.touched.Add(idle)
+	earlier := func(t time.Time) {
+		if !t.IsZero() && t.Before(wake) {
+			wake = t
+		}
+	}
+	for _, k := range s.agents {
+		for _, x := range k.bounds {
+			if x.status == armed {
+				earlier(x.deadline)
+			}
+		}
+		for _, l := range k.waiting {
+			earlier(l.waitUntil)
+		}
+	}
+	return wake
+}
+
+// holds reports whether the key owes something or has something outstanding:
+// it is then kept for the session TTL.
+func (k *keyState) holds() bool {
+	return len(k.defects) > 0 || k.envelope != nil || k.effect != nil || k.overdueLook ||
+		slices.ContainsFunc(k.snaps, func(s *snap) bool { return s.owes() || s.overdue && s.unanswered() }) ||
+		slices.ContainsFunc(k.bounds, (*bound).open) ||
+		slices.ContainsFunc(k.alerts[:], func(a alertState) bool { return a.active })
+}
+
+// maxRemembered bounds the settled boundaries of one key.
+const maxRemembered = 64
+
+// tidy forgets what is no longer needed.
+func (k *keyState) tidy(now time.Time) {
+	cfg := k.core.cfg
+	k.looks = slices.DeleteFunc(k.looks, func(l *look) bool { return now.Sub(l.at) > cfg.Window })
+	if n := len(k.looks) - maxRemembered; n > 0 {
+		k.looks = slices.Delete(k.looks, 0, n)
+	}
+	keep := cfg.Retention
+	if slices.ContainsFunc(k.alerts[:], func(a alertState) bool { return a.active }) {
+		keep = max(keep, cfg.SessionTTL)
+	}
+	excess := len(k.bounds) - maxRemembered
+	k.bounds = slices.DeleteFunc(k.bounds, func(x *bound) bool {
+		if x.open() || k.needed(x) {
+			return false
+		}
+		if now.Sub(x.settledAt) <= keep && excess <= 0 {
+			return false
+		}
+		excess--
+		return true
+	})
+	k.forgetSnaps()
+}
+
+// needed reports whether a settled boundary may still have to be revised.
+func (k *keyState) needed(x *bound) bool {
+	return x == k.last || slices.ContainsFunc(k.defects, func(d *defect) bool { return d.bound == x || d.origin == x })
+}
+
+// sortFindings keeps verdicts comparable.
+func sortNames(names []string) []string {
+	slices.SortFunc(names, classify.CompareNames)
+	return slices.CompactFunc(names, func(a, b string) bool { return cmp.Compare(a, b) == 0 })
+}

@@ -1,0 +1,253 @@
+package boundary
+
+import (
+	"slices"
+
+	"github.com/agentcontinuity/otelcol-continuity/internal/classify"
+	"github.com/agentcontinuity/otelcol-continuity/internal/digest"
+)
+
+// decision is one invariant as a baseline states it.
+type decision struct {
+	name                  string
+	digest                digest.Digest
+	fault                 classify.Reason
+	text, optional        bool
+	revision, approvalRef string
+}
+
+// content is what a snapshot states, apart from when. Equal contents are one
+// baseline that counts its snapshots.
+type content struct {
+	boundaryID string
+	decisions  []decision // sorted by authority
+	form       digest.Form
+	envelope   *classify.Envelope
+	// What is wrong with the snapshot as a whole.
+	failed, truncated, badName, tooMany bool
+}
+
+func newContent(ev *Event) *content {
+	c := &content{
+		boundaryID: ev.BoundaryID, form: ev.Form, envelope: ev.Envelope,
+		failed: ev.SnapshotFailed, truncated: ev.Dropped, badName: ev.BadName, tooMany: ev.TooMany,
+		decisions: make([]decision, len(ev.Statements)),
+	}
+	if c.envelope != nil {
+		c.envelope.Normalize()
+	}
+	nothing := true
+	for i, s := range ev.Statements {
+		c.decisions[i] = decision{s.Name, s.Digest, s.Fault, s.Text, s.Optional && classify.MayBeOptional(s.Name), s.Revision, s.ApprovalRef}
+		nothing = nothing && s.Digest.IsNothing() && s.Fault == ""
+	}
+	if c.failed || nothing && len(c.decisions) > 0 {
+		// A producer that finds nothing writes none everywhere: no baseline.
+		c.failed = true
+		for i := range c.decisions {
+			c.decisions[i].fault = classify.EvidenceMissing
+		}
+	}
+	return c
+}
+
+func (c *content) equal(d *content) bool {
+	return c.boundaryID == d.boundaryID && c.form == d.form && c.envelope.Equal(d.envelope) &&
+		c.failed == d.failed && c.truncated == d.truncated && c.badName == d.badName && c.tooMany == d.tooMany &&
+		slices.Equal(c.decisions, d.decisions)
+}
+
+// marker reports whether the snapshot states nothing at all: the host's own bare
+// event.
+func (c *content) marker() bool { return len(c.decisions) == 0 && !c.failed && c.envelope == nil }
+
+func (c *content) find(name string) int {
+	return slices.IndexFunc(c.decisions, func(d decision) bool { return d.name == name })
+}
+
+// flaws are the findings of a boundary as a whole that its snapshot causes.
+func (c *content) flaws() []classify.Reason {
+	var out []classify.Reason
+	add := func(is bool, r classify.Reason) {
+		if is {
+			out = append(out, r)
+		}
+	}
+	add(c.failed, classify.EvidenceMissing)
+	add(c.truncated, classify.SnapshotTruncated)
+	add(c.badName, classify.NameInvalid)
+	add(c.tooMany, classify.Capacity)
+	return out
+}
+
+// debt is what a session owes for one decision of one snapshot.
+type debt struct {
+	status debtStatus
+	// by is the boundary that answered or retired it, at its turn.
+	by   *bound
+	turn uint64
+	// shown is what was seen where a retired decision differed.
+	shown digest.Digest
+}
+
+type debtStatus uint8
+
+const (
+	owed debtStatus = iota
+	// answered: a sufficient observation gave it, or an approval covers it.
+	answered
+	// retired: reported once, no longer compared; an alert that it raised stays.
+	retired
+)
+
+// snap is one snapshot: a content, when it was taken, and what is still owed.
+type snap struct {
+	*content
+	turn       uint64
+	bound      *bound
+	event      classify.Instant
+	received   classify.Instant
+	observedAt []classify.Instant // by decision
+	// eventObservedAt is the event-level time: the envelope's.
+	eventObservedAt classify.Instant
+	debts           []debt // by decision
+	// whole is the debt of what has no name: the envelope, a marker, the flaws.
+	whole debt
+	// completion is the end of its compaction, 0 for none yet.
+	completion classify.Instant
+	// overdue is set once its deadline passed without an answer.
+	overdue bool
+}
+
+func newSnap(c *content, ev *Event, now classify.Instant, turn uint64) *snap {
+	s := &snap{
+		content: c, turn: turn, event: ev.Time, received: now,
+		observedAt: make([]classify.Instant, len(ev.Statements)), eventObservedAt: ev.ObservedAt,
+		debts: make([]debt, len(ev.Statements)),
+	}
+	for i := range ev.Statements {
+		s.observedAt[i] = ev.Statements[i].ObservedAt
+	}
+	if len(c.decisions) > 0 && c.envelope == nil && len(c.flaws()) == 0 {
+		s.whole.status = answered // nothing is owed but the decisions
+	}
+	return s
+}
+
+// time orders snapshots: by event time where it can be believed.
+func (s *snap) time() classify.Instant { return s.event.Or(s.received) }
+
+func (s *snap) taken(i int) classify.Taken {
+	return classify.Taken{ObservedAt: s.observedAt[i], Event: s.event, Received: s.received}
+}
+
+// owes reports whether anything of the snapshot is still to be answered.
+func (s *snap) owes() bool {
+	return s.whole.status == owed || slices.ContainsFunc(s.debts, func(d debt) bool { return d.status == owed })
+}
+
+// unanswered reports whether anything was never answered, retired or not.
+func (s *snap) unanswered() bool {
+	return s.whole.status != answered || slices.ContainsFunc(s.debts, func(d debt) bool { return d.status != answered })
+}
+
+// heldBy reports whether a boundary answered or retired part of the snapshot.
+func (s *snap) heldBy(x *bound) bool {
+	return s.whole.by == x || slices.ContainsFunc(s.debts, func(d debt) bool { return d.by == x })
+}
+
+// meets reports whether two explicit pairing ids may meet: events with
+// different ids never do, an event without id meets any.
+func meets(a, b string) bool { return a == "" || b == "" || a == b }
+
+// addSnap records a snapshot of the key, merged with an equal baseline where
+// there is one.
+func (k *keyState) addSnap(ev *Event, now classify.Instant) *snap {
+	c := newContent(ev)
+	for _, s := range k.snaps {
+		if s.owes() && s.content.equal(c) {
+			c = s.content
+			break
+		}
+	}
+	s := newSnap(c, ev, now, k.nextTurn())
+	k.absorbMarkers(s)
+	k.snaps = append(k.snaps, s)
+	k.boundCandidates()
+	return s
+}
+
+// absorbMarkers sees to it that a bare marker is a baseline only where no other
+// is owed: the host's own event and the producer's snapshot are one compaction.
+func (k *keyState) absorbMarkers(s *snap) {
+	if s.marker() {
+		if slices.ContainsFunc(k.snaps, (*snap).owes) {
+			s.whole.status = answered
+		}
+		return
+	}
+	for _, m := range k.snaps {
+		if m.marker() && !m.overdue {
+			m.whole.status = answered
+		}
+	}
+}
+
+// boundCandidates keeps at most Limits.Candidates different owed baselines, the
+// oldest and the newest always.
+func (k *keyState) boundCandidates() {
+	var different []*content
+	for _, s := range k.snaps {
+		if s.owes() && !slices.Contains(different, s.content) {
+			different = append(different, s.content)
+		}
+	}
+	if len(different) > k.core.cfg.Limits.Candidates {
+		given := different[1]
+		k.lost = true
+		k.snaps = slices.DeleteFunc(k.snaps, func(s *snap) bool {
+			if s.content == given && s.owes() {
+				s.bound.drop(s)
+				return true
+			}
+			return false
+		})
+	}
+	k.foldSnaps()
+}
+
+// maxSnaps bounds the snapshots of one key: retries of equal content beyond it
+// are told apart no longer.
+const maxSnaps = 64
+
+// foldSnaps merges the oldest pair of equal, wholly owed snapshots of one
+// boundary where there are too many: the later's times hold for both.
+func (k *keyState) foldSnaps() {
+	if len(k.snaps) <= maxSnaps {
+		return
+	}
+	for i, a := range k.snaps {
+		for _, b := range k.snaps[i+1:] {
+			if a.content == b.content && a.bound == b.bound {
+				b.overdue = b.overdue || a.overdue
+				a.bound.drop(a)
+				k.snaps = slices.Delete(k.snaps, i, i+1)
+				return
+			}
+		}
+	}
+	// All differ: the second oldest gives way, and healthy findings say so.
+	k.lost = true
+	k.snaps[1].bound.drop(k.snaps[1])
+	k.snaps = slices.Delete(k.snaps, 1, 2)
+}
+
+// forgetSnaps drops what is neither owed nor needed by a remembered boundary.
+func (k *keyState) forgetSnaps() {
+	k.snaps = slices.DeleteFunc(k.snaps, func(s *snap) bool {
+		if s.owes() || s.overdue && s.unanswered() {
+			return false
+		}
+		return !slices.ContainsFunc(k.bounds, func(x *bound) bool { return s.bound == x || s.heldBy(x) })
+	})
+}
