@@ -54,8 +54,9 @@ func (e *Entry) same(a *Approval) bool {
 
 // Add takes an approval or a revocation. The same one again changes nothing,
 // unless the earlier copy did not count and this one does: nobody can block an
-// approval by sending a bad copy first. It reports false where the book holds
-// limit entries already.
+// approval by sending a bad copy first. Nor can anybody by sending a copy for one
+// agent: a good one without agent concerns them all. It reports false where the
+// book holds limit entries already.
 func (b *Book) Add(a *Approval, keys map[string]ed25519.PublicKey, limit int) bool {
 	standing, signed := stand(a, keys)
 	at := slices.IndexFunc(b.Entries, func(e *Entry) bool { return e.same(a) })
@@ -77,6 +78,9 @@ func (b *Book) Add(a *Approval, keys map[string]ed25519.PublicKey, limit int) bo
 	}
 	if e.Approval.Revoked || e.Standing != Valid && standing == Valid {
 		e.Approval, e.Standing, e.Signed = *a, standing, signed
+	}
+	if a.Agent == "" && standing == Valid {
+		e.Agent = ""
 	}
 	return true
 }
@@ -155,9 +159,9 @@ func (a *Answer) After() bool {
 	return slices.ContainsFunc(a.Path, func(e *Entry) bool { return e.After })
 }
 
-// Signed reports whether all approvals of the path were verified.
+// Signed reports whether there is a path and all its approvals were verified.
 func (a *Answer) Signed() bool {
-	return !slices.ContainsFunc(a.Path, func(e *Entry) bool { return !e.Signed })
+	return len(a.Path) > 0 && !slices.ContainsFunc(a.Path, func(e *Entry) bool { return !e.Signed })
 }
 
 // Covers reports whether the change is approved.

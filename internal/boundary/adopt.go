@@ -106,4 +106,5 @@ func (k *keyState) absorb(old *keyState) {
 	}
 	k.lost = k.lost || old.lost
 	k.overdueLook = k.overdueLook || old.overdueLook
+	k.lostOverdue = k.lostOverdue || old.lostOverdue
 }

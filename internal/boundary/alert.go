@@ -3,9 +3,9 @@ package boundary
 import (
 	"encoding/binary"
 	"encoding/hex"
-	"fmt"
 	"hash/fnv"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/agentcontinuity/otelcol-continuity/internal/classify"
@@ -28,12 +28,15 @@ func (k *keyState) outstanding(kind AlertKind) []string {
 	switch kind {
 	case AlertPostObservationMissing:
 		for _, s := range k.snaps {
-			if s.overdue && s.unanswered() {
-				out = append(out, fmt.Sprintf("%p", s.content))
+			if s.unanswered() {
+				out = append(out, strconv.FormatUint(s.content.number, 10))
 			}
 		}
 		if k.overdueLook {
 			out = append(out, "look")
+		}
+		if k.lostOverdue {
+			out = append(out, "lost")
 		}
 	case AlertDecisionConflicting, AlertDecisionDropped:
 		want := classify.Conflicting
@@ -117,7 +120,7 @@ func (k *keyState) invariantsOf(kind AlertKind) []string {
 	case AlertPostObservationMissing:
 		for _, s := range k.snaps {
 			for i, d := range s.decisions {
-				if s.overdue && s.debts[i].status != answered {
+				if s.debts[i].unanswered() {
 					out = append(out, d.name)
 				}
 			}

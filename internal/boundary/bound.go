@@ -23,10 +23,13 @@ type bound struct {
 	pairing string
 	status  status
 	// deadline is when the window closes; zero where it waits for activity.
-	deadline  time.Time
-	window    time.Duration
-	start     time.Time
-	settledAt time.Time
+	deadline time.Time
+	window   time.Duration
+	start    time.Time
+	// windowFrom is when the window first opened: at the snapshot, or at the
+	// completion if that came later.
+	windowFrom time.Time
+	settledAt  time.Time
 	// passed is set once a deadline has passed; unconfirmed, once it passed
 	// without the completion that this runtime would have reported.
 	passed, unconfirmed bool
@@ -34,6 +37,7 @@ type bound struct {
 	void bool
 	late bool
 
+	// How many joined.
 	snapshots, completions int
 	// openedEnd is the end of the compaction whose completion opened the
 	// boundary; sufficient says that a look decided something.
@@ -47,6 +51,8 @@ type bound struct {
 	// refusal is the runtime's own verdict, at its time.
 	refusal   *classify.RuntimeVerdict
 	refusedAt classify.Instant
+	// refusalKept is set once it is outstanding in the session.
+	refusalKept bool
 	// override is the reason of the boundary as a whole where time or its end
 	// decided, not an observation.
 	override classify.Reason
@@ -75,9 +81,6 @@ func (x *bound) open() bool { return x.status != settled }
 
 // observed reports whether anything came after that can be compared.
 func (x *bound) observed() bool { return len(x.looks) > 0 || x.refusal != nil }
-
-// drop forgets a snapshot that is no longer owed.
-func (x *bound) drop(*snap) { x.snapshots-- }
 
 // superseded counts the compactions beyond the first that the boundary stands
 // for.

@@ -126,7 +126,12 @@ func (k *keyState) complete(now time.Time, ev *Event, res *Result) bool {
 	if s != nil && slices.Contains(k.bounds, s.bound) {
 		x = s.bound
 	}
-	if x == nil || x.snapshots == 0 && x.completions > 0 {
+	switch {
+	case x == nil:
+		return false
+	case x.completions > 0 && x.lookedSince(end):
+		return true // heard of it by another way already, or the looks cover it
+	case x.snapshots == 0 && x.completions > 0:
 		return false
 	}
 	return k.revive(now, x, ev, end, res)
@@ -146,13 +151,18 @@ func (k *keyState) revive(now time.Time, x *bound, ev *Event, end classify.Insta
 		k.confirm(now, x, ev)
 		return true
 	}
-	x.learn(ev)
-	x.completions++
-	x.outcome = ev.Outcome
+	x.windowFrom = now
+	k.confirm(now, x, ev)
 	if x.observed() {
 		k.revise(now, x, res)
 	}
 	return true
+}
+
+// lookedSince reports whether a boundary has a look that was taken after a
+// compaction ended.
+func (x *bound) lookedSince(end classify.Instant) bool {
+	return slices.ContainsFunc(x.looks, func(l *look) bool { return l.time() > end })
 }
 
 // confirm records the completion of a boundary: the window starts with the first
@@ -172,6 +182,7 @@ func (k *keyState) confirm(now time.Time, x *bound, ev *Event) {
 	if !first || x.status != armed {
 		return
 	}
+	x.windowFrom = now
 	x.arm(now)
 	if k.core.cfg.profile(x.runtime).StartsWithActivity && k.core.fleet.Seen(k.key.Tenant(), x.runtime, ReportsActivity) {
 		x.deadline = time.Time{}
@@ -198,7 +209,6 @@ func (k *keyState) concernedSnap(end classify.Instant, id string) *snap {
 func (k *keyState) cancel(now time.Time, s *snap, ev *Event, res *Result) {
 	x := s.bound
 	k.snaps = slices.DeleteFunc(k.snaps, func(o *snap) bool { return o == s })
-	x.drop(s)
 	x.learn(ev)
 	if x.completions > 0 || k.owedFrom(x) {
 		if x.open() && x.observed() {

@@ -22,7 +22,7 @@ func (e entry) settle(x *bound, status debtStatus, turn uint64, shown classify.V
 func (x *bound) reopen(entries []entry) {
 	for _, e := range entries {
 		if e.snap != nil && e.debts[e.at].by == x {
-			e.debts[e.at] = debt{}
+			e.debts[e.at].reopen()
 		}
 	}
 }
@@ -73,9 +73,9 @@ func (k *keyState) newerAgrees(x *bound, entries []entry, votes []classify.Vote,
 		return false
 	}
 	for j, e := range entries {
-		if e.snap != nil && votes[j].State.Healthy() && (e.time() > entries[i].time() || e.time() == entries[i].time() && e.turn > entries[i].turn) {
+		if e.snap != nil && votes[j].State.Healthy() && e.time() > entries[i].time() {
 			return true
 		}
 	}
-	return k.silentAfter(x, entries) != nil && best.Digest.IsNothing()
+	return k.silentAfter(x, entries, best) != nil && best.Digest.IsNothing()
 }

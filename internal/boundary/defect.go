@@ -14,9 +14,10 @@ import (
 type defect struct {
 	name  string
 	state classify.State
-	// value is the original; text as its baseline said.
-	value classify.Value
-	text  bool
+	// originals are the values that baselines gave and nobody has shown again;
+	// text as the newest said.
+	originals []classify.Value
+	text      bool
 	// What showed it last, when, and whether it was a probe.
 	shown   classify.Value
 	shownAt classify.Instant
@@ -47,17 +48,33 @@ func (d *defect) overlay(x *bound, entries []entry, stated bool) []entry {
 	if d.origin == x && len(entries) > 0 {
 		return entries
 	}
-	own := entry{before: classify.Before{Value: d.value, Text: d.text, Since: d.shownAt}}
-	switch {
-	case d.value.Digest.IsNothing():
-		return append(entries, own)
-	case len(entries) == 0 && stated:
-		return []entry{own}
-	}
-	for i := range entries {
-		entries[i].before.Value, entries[i].before.Text, entries[i].before.Fault = d.value, d.text, ""
+	own := entry{before: classify.Before{Text: d.text, Since: d.shownAt}}
+	replaced := false
+	for _, original := range d.originals {
+		own.before.Value = original
+		switch {
+		case original.Digest.IsNothing():
+			entries = append(entries, own)
+		case !replaced:
+			replaced = true
+			if len(entries) == 0 && stated {
+				entries = []entry{own}
+				continue
+			}
+			for i := range entries {
+				entries[i].before.Value, entries[i].before.Text, entries[i].before.Fault = original, d.text, ""
+			}
+		case len(entries) > 0:
+			entries = append(entries, own)
+		}
 	}
 	return entries
+}
+
+// explicitNone reports whether the decision originally did not exist: silence
+// then shows the original again.
+func (d *defect) explicitNone() bool {
+	return slices.ContainsFunc(d.originals, func(v classify.Value) bool { return v.Digest.IsNothing() })
 }
 
 // recordDefect keeps the session's outstanding list in step with a finding that
@@ -67,17 +84,23 @@ func (k *keyState) recordDefect(x *bound, f *classify.Finding, entries []entry, 
 	d := k.defect(f.Name)
 	switch {
 	case decided.State.Healthy():
-		k.remember(f.Name, best.Value)
-		if d != nil && decided.State == classify.ApprovedChange && k.covers(d, best, x.id) {
-			k.removeDefect(d)
+		k.remember(f.Name, lastHealthy{best.Value, best.ObservedAt, best.Probe()})
+		if d != nil && decided.State == classify.ApprovedChange {
+			k.approveDefect(d, best.Value, best.at, x.id, false)
 		}
 		return
 	case decided.State < classify.Dropped || decided.Cleared != classify.NoState || f.Optional:
 		return
+	case d == nil && k.healthy[f.Name].outdates(best):
+		return // a late revision of an old boundary raises nothing anew
 	}
 	if d == nil {
-		from := newestEntry(entries)
-		d = &defect{name: f.Name, value: from.Value, text: from.Text, origin: x}
+		d = &defect{name: f.Name, text: newestEntry(entries).Text, origin: x}
+		for _, e := range entries {
+			if !slices.ContainsFunc(d.originals, e.before.Same) {
+				d.originals = append(d.originals, e.before.Value)
+			}
+		}
 		k.defects = append(k.defects, d)
 	}
 	d.state, d.shown, d.shownAt, d.seenAt = decided.State, best.Value, best.ObservedAt, best.at
@@ -99,17 +122,32 @@ func newestEntry(entries []entry) *classify.Before {
 // showed, a probe does not clear.
 func (k *keyState) clearDefect(x *bound, name string, best *evidence) {
 	d := k.defect(name)
-	if d == nil || !d.value.Same(best.Value) || !best.ObservedAt.After(d.shownAt) || best.Probe() && !d.probe {
+	if d == nil || !best.ObservedAt.After(d.shownAt) || best.Probe() && !d.probe {
 		return
 	}
-	k.removeDefect(d)
+	d.originals = slices.DeleteFunc(d.originals, best.Same)
+	if len(d.originals) == 0 {
+		k.removeDefect(d)
+	}
 }
 
-func (k *keyState) covers(d *defect, best *evidence, boundary string) bool {
-	a := k.book.Ask(approval.Question{
-		Invariant: d.name, Agent: k.agent, From: noneFor(d.value), To: noneFor(best.Value), At: best.at, Boundary: boundary,
+// approveDefect clears what approvals cover of the way from the originals to
+// what was shown, and reports whether they covered anything.
+func (k *keyState) approveDefect(d *defect, shown classify.Value, seen time.Time, boundary string, after bool) bool {
+	before := len(d.originals)
+	d.originals = slices.DeleteFunc(d.originals, func(original classify.Value) bool {
+		a := k.book.Ask(approval.Question{
+			Invariant: d.name, Agent: k.agent, From: noneFor(original), To: noneFor(shown), At: seen, Boundary: boundary,
+		})
+		if a.Covers() {
+			a.Use(boundary, after)
+		}
+		return a.Covers()
 	})
-	return a.Covers()
+	if len(d.originals) == 0 {
+		k.removeDefect(d)
+	}
+	return len(d.originals) < before
 }
 
 func noneFor(v classify.Value) digest.Digest {
@@ -122,9 +160,22 @@ func noneFor(v classify.Value) digest.Digest {
 // maxHealthy bounds the names whose last healthy value is remembered.
 const maxHealthy = 64
 
-func (k *keyState) remember(name string, v classify.Value) {
+// lastHealthy is a value that was found healthy, and by what look.
+type lastHealthy struct {
+	classify.Value
+	at    classify.Instant
+	probe bool
+}
+
+// outdates reports whether what showed the healthy value counts before older
+// evidence.
+func (h lastHealthy) outdates(e *evidence) bool {
+	return h.at.After(e.ObservedAt) && (!h.probe || e.Probe())
+}
+
+func (k *keyState) remember(name string, v lastHealthy) {
 	if k.healthy == nil {
-		k.healthy = map[string]classify.Value{}
+		k.healthy = map[string]lastHealthy{}
 	}
 	if _, known := k.healthy[name]; known || len(k.healthy) < maxHealthy {
 		k.healthy[name] = v
@@ -147,10 +198,10 @@ func (k *keyState) changedSince(s *snap, now time.Time) []string {
 			}
 			v.Digest = s.decisions[i].digest
 		}
-		if last.Same(v) || v.Digest.IsValue() && last.Digest.IsValue() && !v.Comparable(last) || k.defect(name) != nil {
+		if last.Same(v) || v.Digest.IsValue() && last.Digest.IsValue() && !v.Comparable(last.Value) || k.defect(name) != nil {
 			continue
 		}
-		a := k.book.Ask(approval.Question{Invariant: name, Agent: k.agent, From: noneFor(last), To: noneFor(v), At: now})
+		a := k.book.Ask(approval.Question{Invariant: name, Agent: k.agent, From: noneFor(last.Value), To: noneFor(v), At: now})
 		if !a.Covers() {
 			out = append(out, name)
 		}
@@ -177,13 +228,8 @@ func (s *session) approve(now time.Time, ev *Event, res *Result) bool {
 func (k *keyState) approvedAfter(now time.Time, name string, res *Result) {
 	var touched *bound
 	if d := k.defect(name); d != nil {
-		a := k.book.Ask(approval.Question{
-			Invariant: name, Agent: k.agent, From: noneFor(d.value), To: noneFor(d.shown), At: d.seenAt, Boundary: d.bound.id,
-		})
-		if a.Covers() {
-			a.Use(d.bound.id, true)
-			k.removeDefect(d)
-			k.remember(name, d.shown)
+		if k.approveDefect(d, d.shown, d.seenAt, d.bound.id, true) {
+			k.remember(name, lastHealthy{d.shown, d.shownAt, d.probe})
 			touched = d.bound
 		}
 	}

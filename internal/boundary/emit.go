@@ -57,7 +57,7 @@ func (k *keyState) pending(x *bound) []classify.Finding {
 	}
 	for _, s := range slices.Backward(k.snaps) {
 		for i, d := range s.decisions {
-			if x.inPlay(s) && s.debts[i].status == owed {
+			if x.snapshots > 0 && x.inPlay(s) && s.debts[i].status == owed {
 				add(classify.Finding{
 					Name: d.name, State: classify.Unverified, Reason: x.override,
 					Optional: d.optional && !slices.Contains(k.core.cfg.RequiredInvariants, d.name),
@@ -193,7 +193,7 @@ func (k *keyState) issue(now time.Time, x *bound, alerts []Alert, stateOnly bool
 // same reports whether a verdict says nothing new.
 func (v *Verdict) same(w *Verdict) bool {
 	return v.State == w.State && v.Boundary == w.Boundary && v.Reason == w.Reason &&
-		slices.Equal(v.Findings, w.Findings) && slices.Equal(v.ChangedSince, w.ChangedSince) &&
+		slices.EqualFunc(v.Findings, w.Findings, classify.Finding.SaysSame) && slices.Equal(v.ChangedSince, w.ChangedSince) &&
 		reflect.DeepEqual(v.Validation, w.Validation)
 }
 

@@ -46,7 +46,9 @@ func (k *keyState) evaluateWhole(x *bound, named []classify.Finding) []classify.
 			continue
 		}
 		for _, r := range s.flaws() {
-			add(classify.Unverified, r, false)
+			if !slices.ContainsFunc(named, func(f classify.Finding) bool { return f.Reason == r && r == classify.EvidenceMissing }) {
+				add(classify.Unverified, r, false)
+			}
 		}
 		k.settleWhole(x, s, envelope[s])
 	}
@@ -72,9 +74,9 @@ func (k *keyState) settleWhole(x *bound, s *snap, shown bool) {
 		return
 	}
 	if (s.content.envelope == nil || shown) && (len(s.decisions) == 0 && s.content.envelope != nil || k.followed(x, s)) {
-		s.whole = debt{status: answered, by: x, turn: k.turn}
+		s.whole.status, s.whole.by, s.whole.turn = answered, x, k.turn
 	} else {
-		s.whole = debt{}
+		s.whole.reopen()
 	}
 }
 
@@ -122,6 +124,7 @@ func (k *keyState) evaluateEnvelope(x *bound, add func(classify.State, classify.
 	}
 	if best != nil {
 		k.clearEnvelope(x, best, add)
+		k.envelopeSeen = max(k.envelopeSeen, best.envelopeTime())
 	}
 	return shown
 }
@@ -136,6 +139,9 @@ func (k *keyState) bestEnvelope(x *bound, owing []*snap) (best *look, weak class
 		}
 		t := l.envelopeTime()
 		reason := classify.Reason("")
+		if !classify.Dated(t, l.event, l.received) {
+			reason = classify.NotFresh
+		}
 		for _, s := range owing {
 			taken := classify.Taken{ObservedAt: s.eventObservedAt, Event: s.event, Received: s.received}
 			switch {
@@ -220,6 +226,9 @@ func (k *keyState) reportEnvelope(x *bound, add func(classify.State, classify.Re
 
 // raiseEnvelope makes failed checks outstanding.
 func (k *keyState) raiseEnvelope(x *bound, original *classify.Envelope, best *look) {
+	if best.envelopeTime() < k.envelopeSeen {
+		return // a late revision of an old boundary raises nothing anew
+	}
 	for _, r := range x.envelopeReasons {
 		if classify.IsEffect(r) {
 			k.effect = &effectDefect{reason: r, at: best.envelopeTime()}
@@ -239,7 +248,7 @@ func (k *keyState) raiseEnvelope(x *bound, original *classify.Envelope, best *lo
 // clearEnvelope clears what an observed envelope shows to be well again, and
 // reports what of the original still differs.
 func (k *keyState) clearEnvelope(x *bound, best *look, add func(classify.State, classify.Reason, bool)) {
-	if k.effect != nil && best.envelope.EffectResolved() && best.time() > k.effect.at {
+	if k.effect != nil && best.envelope.EffectResolved() && best.envelopeTime() > k.effect.at {
 		k.effect = nil
 	}
 	d := k.envelope
@@ -279,13 +288,18 @@ func (k *keyState) refuse(x *bound, add func(classify.State, classify.Reason, bo
 		if !classify.IsEffect(r) {
 			r = classify.UnknownSideEffect
 		}
-		k.effect = &effectDefect{reason: r, at: x.refusedAt}
+		if !x.refusalKept {
+			k.effect = &effectDefect{reason: r, at: x.refusedAt}
+		}
 	} else {
-		if k.envelope == nil {
+		if k.envelope == nil && !x.refusalKept {
 			k.envelope = &envelopeDefect{}
 		}
-		k.envelope.refused = r
+		if !x.refusalKept {
+			k.envelope.refused = r
+		}
 	}
+	x.refusalKept = true
 	x.envelopeReasons, x.validated = []classify.Reason{r}, true
 	k.reportEnvelope(x, add)
 }

@@ -30,7 +30,7 @@ func (k *keyState) evaluate(x *bound) []classify.Finding {
 			findings = append(findings, f)
 		}
 	}
-	if k.lost && sufficient && k.lostBy == nil {
+	if k.lost && sufficient {
 		k.lostBy, k.lost = x, false
 	}
 	if k.lostBy == x {
@@ -48,6 +48,9 @@ func (k *keyState) evaluate(x *bound) []classify.Finding {
 // namesAt lists the names that a boundary speaks of: those of the baselines in
 // play, those that its looks state, those that are required.
 func (k *keyState) namesAt(x *bound) []string {
+	if len(x.looks) == 0 {
+		return nil // the runtime refused before anybody looked
+	}
 	names := slices.Clone(k.core.cfg.RequiredInvariants)
 	for _, s := range k.snaps {
 		if !x.inPlay(s) {
@@ -65,7 +68,7 @@ func (k *keyState) namesAt(x *bound) []string {
 		}
 	}
 	for _, d := range k.defects {
-		if d.value.Digest.IsNothing() {
+		if d.explicitNone() {
 			names = append(names, d.name)
 		}
 	}
@@ -81,12 +84,19 @@ func (k *keyState) evaluateName(x *bound, name string) (f classify.Finding, ok, 
 	if len(entries) == 0 {
 		return k.withoutBaseline(x, f, stated)
 	}
+	fault, whole := unusable(entries)
+	if whole { // no evidence could decide it
+		f.Reason = fault
+		k.settleAround(x, entries, nil)
+		return f, true, false
+	}
 	best, votes, reason := k.bestEvidence(x, name, entries)
 	if best == nil {
 		if reason == "" { // an outstanding value, and nobody spoke of it
 			return f, false, false
 		}
-		f.Reason, f.Wants = reason, true
+		// A value that only the past states is not owed at this boundary.
+		f.Reason, f.Wants = reason, entries[0].snap != nil
 		x.reopen(entries)
 		return f, true, false
 	}
@@ -100,8 +110,8 @@ func (k *keyState) evaluateName(x *bound, name string) (f classify.Finding, ok, 
 			f.ApprovalRef = st.ApprovalRef
 		}
 	}
-	if r := unusable(entries); r != "" {
-		f.Reason = r
+	if fault != "" {
+		f.Reason = fault
 		k.settleAround(x, entries, votes)
 		k.clearDefect(x, name, best)
 		return f, true, true
@@ -141,7 +151,7 @@ func (k *keyState) withoutBaseline(x *bound, f classify.Finding, stated bool) (c
 	}
 	f.Reason = classify.NoBaseline
 	for _, s := range k.snaps {
-		if x.inPlay(s) && s.failed && len(s.decisions) == 0 {
+		if x.inPlay(s) && s.failed {
 			f.Reason = classify.EvidenceMissing
 		}
 	}
@@ -183,13 +193,19 @@ func (k *keyState) entries(x *bound, name string) (entries []entry, stated bool)
 	return entries, stated
 }
 
-func unusable(entries []entry) classify.Reason {
+// unusable returns why a baseline is unusable for the invariant, "" where none
+// is; whole is set where all are.
+func unusable(entries []entry) (fault classify.Reason, whole bool) {
+	whole = true
 	for _, e := range entries {
-		if e.before.Fault != "" {
-			return e.before.Fault
+		switch {
+		case e.before.Fault == "":
+			whole = false
+		case fault == "":
+			fault = e.before.Fault
 		}
 	}
-	return ""
+	return fault, whole
 }
 
 // evidence is the statement that counts, and the look that made it.
@@ -252,18 +268,26 @@ func (k *keyState) bestEvidence(x *bound, name string, entries []entry) (best *e
 // hold holds one look against all entries: the reason why it does not suffice
 // for one of them, or the vote of each.
 func (k *keyState) hold(x *bound, name string, entries []entry, e *evidence) ([]classify.Vote, classify.Reason) {
+	var weak classify.Reason
 	for i := range entries {
 		b := entries[i].before
-		b.CompactedUntil = k.compactedUntil(x, entries[i].snap, e.received)
-		if r := classify.Insufficient(&b, &e.After); r != "" {
-			return nil, r
+		if b.Fault != "" {
+			continue // nothing is tested against rubbish
 		}
+		b.CompactedUntil = k.compactedUntil(x, entries[i].snap, e.received)
+		weak = classify.Weaker(weak, classify.Insufficient(&b, &e.After))
+	}
+	if weak != "" {
+		return nil, weak
 	}
 	ask := func(from, to digest.Digest) approval.Answer {
 		return k.book.Ask(approval.Question{Invariant: name, Agent: k.agent, From: from, To: to, At: e.at, Boundary: x.id})
 	}
 	votes := make([]classify.Vote, len(entries))
 	for i := range entries {
+		if entries[i].before.Fault != "" {
+			continue
+		}
 		votes[i] = classify.Compare(&entries[i].before, &e.After, ask)
 		if votes[i].Reason == classify.RestatementDiffers {
 			return nil, classify.RestatementDiffers
@@ -275,13 +299,15 @@ func (k *keyState) hold(x *bound, name string, entries []entry, e *evidence) ([]
 // withSilence adds the vote of a baseline that is later than every one that
 // states the invariant and says nothing of it.
 func (k *keyState) withSilence(x *bound, entries []entry, votes []classify.Vote, best *evidence) []classify.Vote {
-	if s := k.silentAfter(x, entries); s != nil {
+	if s := k.silentAfter(x, entries, best); s != nil {
 		return append(slices.Clip(votes), classify.SilentVote(&best.After))
 	}
 	return votes
 }
 
-func (k *keyState) silentAfter(x *bound, entries []entry) *snap {
+// silentAfter finds a baseline that is later than every one that states the
+// invariant and says nothing of it. It has a vote only on looks that followed it.
+func (k *keyState) silentAfter(x *bound, entries []entry, best *evidence) *snap {
 	var latest classify.Instant
 	for _, e := range entries {
 		if e.snap != nil {
@@ -293,7 +319,9 @@ func (k *keyState) silentAfter(x *bound, entries []entry) *snap {
 	}
 	name := entries[0].name()
 	for _, s := range k.snaps {
-		if x.inPlay(s) && len(s.decisions) > 0 && !s.failed && s.content.find(name) < 0 && s.time() > latest {
+		silent := x.inPlay(s) && len(s.decisions) > 0 && !s.failed && s.content.find(name) < 0 && s.time() > latest
+		taken := classify.Taken{Event: s.time(), Received: s.received}
+		if silent && taken.Fresh(best.ObservedAt, best.event, best.received) {
 			return s
 		}
 	}

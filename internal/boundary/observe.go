@@ -53,7 +53,7 @@ func (k *keyState) joined(now time.Time, x *bound, again bool, ev *Event, res *R
 
 // openBound opens a boundary with an armed window.
 func (k *keyState) openBound(now time.Time, ev *Event) *bound {
-	x := &bound{pairing: ev.BoundaryID, start: now, runtime: ev.Runtime, window: k.core.cfg.window(ev.Runtime)}
+	x := &bound{pairing: ev.BoundaryID, start: now, windowFrom: now, runtime: ev.Runtime, window: k.core.cfg.window(ev.Runtime)}
 	x.id = ev.BoundaryID
 	if x.id == "" {
 		x.id = k.newID(now, ev)
@@ -100,7 +100,9 @@ func (s *session) gather(now time.Time, k *keyState, x *bound, sn *snap) {
 		})
 	}
 	for _, l := range k.looks {
-		if slices.Contains(x.looks, l) || !meets(l.boundaryID, x.pairing) || !l.event.Plausible(l.received) {
+		// The collector's own clock has a say too: a look dated into the future must
+		// not answer for snapshots that are still to come.
+		if slices.Contains(x.looks, l) || !meets(l.boundaryID, x.pairing) || !l.event.Plausible(l.received) || sn.event > l.received {
 			continue
 		}
 		later := true
@@ -185,13 +187,7 @@ func (x *bound) precedes(l *look) bool {
 // settled less than a window ago, else a boundary of its own.
 func (k *keyState) takeUp(now time.Time, l *look, res *Result) {
 	source := l.source
-	x := k.newest(l.boundaryID)
-	for _, y := range k.openAll(l.boundaryID) {
-		x = y
-	}
-	if x != nil && x.precedes(l) {
-		x = nil
-	}
+	x := k.revisable(l)
 	if x != nil && !x.open() && !k.owedFrom(x) && l.at.Sub(x.settledAt) >= x.window {
 		x = nil
 	}
@@ -207,6 +203,32 @@ func (k *keyState) takeUp(now time.Time, l *look, res *Result) {
 	k.looks = append(k.looks, l)
 	k.takeLook(x, l)
 	k.revise(now, x, res)
+}
+
+// revisable returns the newest boundary that a look can speak of: not one that
+// began after it was taken.
+func (k *keyState) revisable(l *look) *bound {
+	for _, x := range slices.Backward(k.bounds) {
+		if !x.void && meets(x.pairing, l.boundaryID) && !x.precedes(l) && !k.beganAfter(x, l) {
+			return x
+		}
+	}
+	return nil
+}
+
+// beganAfter reports whether all snapshots of a boundary are later than a look.
+func (k *keyState) beganAfter(x *bound, l *look) bool {
+	began := false
+	for _, s := range k.snaps {
+		if s.bound != x {
+			continue
+		}
+		began = l.event.Plausible(l.received) && s.event.Plausible(s.received) && l.event.Before(s.event)
+		if !began {
+			return false
+		}
+	}
+	return began
 }
 
 // owedFrom reports whether a boundary's own snapshots are still to be answered.
@@ -227,7 +249,7 @@ func (s *session) refusal(now time.Time, ev *Event, mark *Mark, res *Result) boo
 		}
 	}
 	verdict := ev.Verdict
-	x.refusal, x.refusedAt = &verdict, ev.Time.Or(classify.At(now))
+	x.refusal, x.refusedAt, x.refusalKept = &verdict, ev.Time.Or(classify.At(now)), false
 	x.learn(ev)
 	if x.firstLook.IsZero() {
 		x.firstLook = now

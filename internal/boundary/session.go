@@ -45,13 +45,18 @@ type keyState struct {
 	defects        []*defect
 	envelope       *envelopeDefect
 	effect         *effectDefect
-	healthy        map[string]classify.Value
-	alerts         [alertKinds]alertState
-	soft           [alertKinds]*bound
+	// healthy are the values that were last found healthy.
+	healthy map[string]lastHealthy
+	// envelopeSeen is the time of the latest envelope that was judged.
+	envelopeSeen classify.Instant
+	alerts       [alertKinds]alertState
+	soft         [alertKinds]*bound
 	// lost is set while baselines had to be given up and no finding said so yet;
 	// lostBy is the boundary whose findings say it.
 	lost   bool
 	lostBy *bound
+	// lostOverdue is set where one of them was overdue.
+	lostOverdue bool
 	// overdueLook is set while a window closed on a look that itself was bad.
 	overdueLook bool
 	counted     counted
@@ -185,8 +190,8 @@ func (s *session) nextWake() time.Time {
 // holds reports whether the key owes something or has something outstanding:
 // it is then kept for the session TTL.
 func (k *keyState) holds() bool {
-	return len(k.defects) > 0 || k.envelope != nil || k.effect != nil || k.overdueLook ||
-		slices.ContainsFunc(k.snaps, func(s *snap) bool { return s.owes() || s.overdue && s.unanswered() }) ||
+	return len(k.defects) > 0 || k.envelope != nil || k.effect != nil || k.overdueLook || k.lostOverdue ||
+		slices.ContainsFunc(k.snaps, func(s *snap) bool { return s.owes() || s.unanswered() }) ||
 		slices.ContainsFunc(k.bounds, (*bound).open) ||
 		slices.ContainsFunc(k.alerts[:], func(a alertState) bool { return a.active })
 }

@@ -24,7 +24,7 @@ func (k *keyState) revise(now time.Time, x *bound, res *Result) {
 	k.last = x
 	state, _ := classify.Rollup(x.findings)
 	wanting := classify.Wanting(x.findings)
-	x.sufficient = slices.ContainsFunc(x.findings, func(f classify.Finding) bool { return !f.Wants && f.Name != "" })
+	x.sufficient = slices.ContainsFunc(k.snaps, func(s *snap) bool { return s.heldBy(x) })
 	if !wanting {
 		k.overdueLook = false
 	}
@@ -45,7 +45,7 @@ func (k *keyState) revise(now time.Time, x *bound, res *Result) {
 // live opens a settled boundary again: until its first deadline where that is
 // still to come, else for a full window.
 func (x *bound) live(now time.Time) {
-	first := x.start.Add(x.window)
+	first := x.windowFrom.Add(x.window)
 	x.arm(now)
 	if first.After(now) {
 		x.deadline = first
@@ -81,8 +81,8 @@ func (k *keyState) expireWindow(now time.Time, x *bound, res *Result) {
 func (k *keyState) overdue(x *bound) {
 	found := false
 	for _, s := range k.snaps {
-		if x.inPlay(s) && s.owes() {
-			s.overdue, found = true, true
+		if x.inPlay(s) && s.passDeadline() {
+			found = true
 		}
 	}
 	k.overdueLook = k.overdueLook || !found
@@ -119,6 +119,7 @@ func (k *keyState) resume(now time.Time, kind Kind) {
 // healthyAgain clears what lasts until the session's next healthy boundary.
 func (k *keyState) healthyAgain() {
 	k.soft = [alertKinds]*bound{}
+	k.lostOverdue = false
 	if k.envelope != nil {
 		k.envelope.refused = ""
 		if k.envelope.empty() {

@@ -19,6 +19,8 @@ type decision struct {
 // content is what a snapshot states, apart from when. Equal contents are one
 // baseline that counts its snapshots.
 type content struct {
+	// number tells contents of one session apart.
+	number     uint64
 	boundaryID string
 	decisions  []decision // sorted by authority
 	form       digest.Form
@@ -88,7 +90,16 @@ type debt struct {
 	turn uint64
 	// shown is what was seen where a retired decision differed.
 	shown digest.Digest
+	// overdue is set once a deadline passed without an answer.
+	overdue bool
 }
+
+// unanswered reports whether a deadline passed and nothing has answered since:
+// what was retired was not answered.
+func (d *debt) unanswered() bool { return d.overdue && d.status != answered }
+
+// reopen makes the decision owed again.
+func (d *debt) reopen() { *d = debt{overdue: d.overdue} }
 
 type debtStatus uint8
 
@@ -115,8 +126,6 @@ type snap struct {
 	whole debt
 	// completion is the end of its compaction, 0 for none yet.
 	completion classify.Instant
-	// overdue is set once its deadline passed without an answer.
-	overdue bool
 }
 
 func newSnap(c *content, ev *Event, now classify.Instant, turn uint64) *snap {
@@ -146,9 +155,30 @@ func (s *snap) owes() bool {
 	return s.whole.status == owed || slices.ContainsFunc(s.debts, func(d debt) bool { return d.status == owed })
 }
 
-// unanswered reports whether anything was never answered, retired or not.
+// unanswered reports whether anything required is overdue.
 func (s *snap) unanswered() bool {
-	return s.whole.status != answered || slices.ContainsFunc(s.debts, func(d debt) bool { return d.status != answered })
+	for i := range s.debts {
+		if s.debts[i].unanswered() && !s.decisions[i].optional {
+			return true
+		}
+	}
+	return s.whole.unanswered()
+}
+
+// passDeadline marks what is owed as overdue, and reports whether there was
+// anything required.
+func (s *snap) passDeadline() bool {
+	found := false
+	for i := range s.debts {
+		if s.debts[i].status == owed {
+			s.debts[i].overdue = true
+			found = found || !s.decisions[i].optional
+		}
+	}
+	if s.whole.status == owed {
+		s.whole.overdue, found = true, true
+	}
+	return found
 }
 
 // heldBy reports whether a boundary answered or retired part of the snapshot.
@@ -171,6 +201,9 @@ func (k *keyState) addSnap(ev *Event, now classify.Instant) *snap {
 		}
 	}
 	s := newSnap(c, ev, now, k.nextTurn())
+	if c.number == 0 {
+		c.number = s.turn
+	}
 	k.absorbMarkers(s)
 	k.snaps = append(k.snaps, s)
 	k.boundCandidates()
@@ -187,7 +220,7 @@ func (k *keyState) absorbMarkers(s *snap) {
 		return
 	}
 	for _, m := range k.snaps {
-		if m.marker() && !m.overdue {
+		if m.marker() && !m.whole.overdue {
 			m.whole.status = answered
 		}
 	}
@@ -204,14 +237,11 @@ func (k *keyState) boundCandidates() {
 	}
 	if len(different) > k.core.cfg.Limits.Candidates {
 		given := different[1]
-		k.lost = true
-		k.snaps = slices.DeleteFunc(k.snaps, func(s *snap) bool {
-			if s.content == given && s.owes() {
-				s.bound.drop(s)
-				return true
+		for i := len(k.snaps) - 1; i >= 0; i-- {
+			if s := k.snaps[i]; s.content == given && s.owes() {
+				k.lose(i)
 			}
-			return false
-		})
+		}
 	}
 	k.foldSnaps()
 }
@@ -226,26 +256,37 @@ func (k *keyState) foldSnaps() {
 	if len(k.snaps) <= maxSnaps {
 		return
 	}
+	if i := slices.IndexFunc(k.snaps, func(s *snap) bool { return !s.owes() && !s.unanswered() }); i >= 0 {
+		k.snaps = slices.Delete(k.snaps, i, i+1) // only history needs it
+		return
+	}
 	for i, a := range k.snaps {
 		for _, b := range k.snaps[i+1:] {
 			if a.content == b.content && a.bound == b.bound {
-				b.overdue = b.overdue || a.overdue
-				a.bound.drop(a)
+				for n := range b.debts {
+					b.debts[n].overdue = b.debts[n].overdue || a.debts[n].overdue
+				}
 				k.snaps = slices.Delete(k.snaps, i, i+1)
 				return
 			}
 		}
 	}
 	// All differ: the second oldest gives way, and healthy findings say so.
+	k.lose(1)
+}
+
+// lose gives up an owed snapshot for want of room: healthy findings will say so
+// once, and an alert that it raised stays until the session is healthy again.
+func (k *keyState) lose(i int) {
 	k.lost = true
-	k.snaps[1].bound.drop(k.snaps[1])
-	k.snaps = slices.Delete(k.snaps, 1, 2)
+	k.lostOverdue = k.lostOverdue || k.snaps[i].unanswered()
+	k.snaps = slices.Delete(k.snaps, i, i+1)
 }
 
 // forgetSnaps drops what is neither owed nor needed by a remembered boundary.
 func (k *keyState) forgetSnaps() {
 	k.snaps = slices.DeleteFunc(k.snaps, func(s *snap) bool {
-		if s.owes() || s.overdue && s.unanswered() {
+		if s.owes() || s.unanswered() {
 			return false
 		}
 		return !slices.ContainsFunc(k.bounds, func(x *bound) bool { return s.bound == x || s.heldBy(x) })

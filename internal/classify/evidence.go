@@ -77,7 +77,7 @@ const (
 // Fresh reports whether something seen at t by a look (event time and receipt)
 // was seen after the snapshot was taken.
 func (k Taken) Fresh(t, event, received Instant) bool {
-	if t == 0 {
+	if !Dated(t, event, received) {
 		return false
 	}
 	stated := k.ObservedAt != 0 && k.ObservedAt <= k.Received
@@ -90,7 +90,13 @@ func (k Taken) Fresh(t, event, received Instant) bool {
 	case timed && t.Before(k.Event):
 		return false
 	}
-	return !t.After(event.Or(received).Add(futureSlack))
+	return true
+}
+
+// Dated reports whether something seen at t by a look has a time that can be
+// believed: stated, and not dated ahead of the look.
+func Dated(t, event, received Instant) bool {
+	return t != 0 && !t.After(event.Or(received).Add(futureSlack))
 }
 
 // EarlierThan reports whether t precedes the end of a compaction, give or take
@@ -118,12 +124,24 @@ func Insufficient(b *Before, a *After) Reason {
 	return ""
 }
 
+// Weaker returns the reason that comes first in the order of the evidence test,
+// so that the order in which baselines came does not matter.
+func Weaker(a, b Reason) Reason {
+	switch {
+	case a == "":
+		return b
+	case a == ObservedTooEarly && b == NotFresh:
+		return b
+	}
+	return a
+}
+
 func (b *Before) fresh(a *After) bool {
 	if b.Since != 0 && !a.ObservedAt.After(b.Since) {
 		return false
 	}
 	if b.Taken == (Taken{}) {
-		return a.ObservedAt != 0 && !a.ObservedAt.After(a.Event.Or(a.Received).Add(futureSlack))
+		return Dated(a.ObservedAt, a.Event, a.Received)
 	}
 	return b.Taken.Fresh(a.ObservedAt, a.Event, a.Received)
 }

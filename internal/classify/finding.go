@@ -60,6 +60,12 @@ func (f Finding) Action() Action {
 	}
 }
 
+// SaysSame reports whether two findings are the same: who said it and what is
+// passed through beside it may differ.
+func (f Finding) SaysSame(g Finding) bool {
+	return f.Name == g.Name && f.State == g.State && f.Reason == g.Reason && f.Cleared == g.Cleared && f.Optional == g.Optional
+}
+
 // Now is the finding's state with what cleared it taken into account.
 func (f Finding) Now() State {
 	if f.Cleared != NoState {

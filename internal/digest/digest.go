@@ -109,8 +109,10 @@ func ParseSum(text string) (Digest, bool) {
 			continue
 		}
 		d := Digest{Alg: p.alg}
-		_, err := hex.Decode(d.Sum[:], []byte(text[len(p.text):]))
-		return d, err == nil
+		if _, err := hex.Decode(d.Sum[:], []byte(text[len(p.text):])); err != nil {
+			break
+		}
+		return d, true
 	}
 	return Digest{}, false
 }

@@ -8,12 +8,15 @@ import (
 var layouts = [...]string{
 	time.RFC3339Nano,
 	"2006-01-02T15:04:05.999999999Z0700",
+	"2006-01-02T15:04:05.999999999Z07",
 	"2006-01-02T15:04Z07:00",
+	"2006-01-02T15:04Z0700",
+	"2006-01-02T15:04Z07",
 }
 
 // ParseTime reads an ISO 8601 time with a zone and returns Unix nanoseconds.
 // A time without a zone names no instant and is not accepted, nor is one
-// outside the years that 64-bit nanoseconds hold.
+// outside the years (of UTC) that 64-bit nanoseconds hold.
 func ParseTime(text string) (int64, bool) {
 	text = strings.ToUpper(strings.TrimSpace(text))
 	if len(text) > len("2006-01-02") && text[len("2006-01-02")] == ' ' {
@@ -21,7 +24,7 @@ func ParseTime(text string) (int64, bool) {
 	}
 	for _, layout := range layouts {
 		t, err := time.Parse(layout, text)
-		if err == nil && t.Year() >= 1970 && t.Year() < 2262 {
+		if year := t.UTC().Year(); err == nil && year >= 1970 && year < 2262 {
 			return t.UnixNano(), true
 		}
 	}

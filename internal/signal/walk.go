@@ -1,0 +1,177 @@
+package signal
+
+import (
+	"time"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/agentcontinuity/otelcol-continuity/internal/boundary"
+	"github.com/agentcontinuity/otelcol-continuity/internal/semconv"
+)
+
+// found is a recognised event, not read yet.
+type found struct {
+	kind boundary.Kind
+	row  *recognizer // nil for native names
+	form Form
+	// attrs and enclosing are as in Item.
+	attrs, enclosing pcommon.Map
+	time             pcommon.Timestamp
+	dropped          uint32
+	context          boundary.SpanContext
+}
+
+// around is what stands around a span or record.
+type around struct {
+	tenant   []string
+	received time.Time
+	resource pcommon.Map
+	scope    pcommon.InstrumentationScope
+	// shared is computed at the first event of a resource.
+	shared *shared
+}
+
+// shared is what all events of one resource have in common.
+type shared struct {
+	scope    string
+	resource []boundary.Attr
+}
+
+// Traces visits the events of a batch in order. When an event is visited, it
+// and its span are clean already.
+func (r *Reader) Traces(td ptrace.Traces, tenant []string, received time.Time, visit func(Item)) {
+	at := around{tenant: tenant, received: received}
+	var items []Item
+	resources := td.ResourceSpans()
+	for i := range resources.Len() {
+		resource := resources.At(i)
+		at.resource, at.shared = resource.Resource().Attributes(), nil
+		for j := range resource.ScopeSpans().Len() {
+			scope := resource.ScopeSpans().At(j)
+			at.scope = scope.Scope()
+			for k := range scope.Spans().Len() {
+				span := scope.Spans().At(k)
+				items = r.readSpan(span, &at, items[:0])
+				for n := range items {
+					visit(items[n])
+				}
+			}
+		}
+	}
+}
+
+// readSpan reads all events of a span before it cleans anything: they share the
+// span's attributes.
+func (r *Reader) readSpan(span ptrace.Span, at *around, items []Item) []Item {
+	events := span.Events()
+	for i := range events.Len() {
+		event := events.At(i)
+		kind, row := r.meaningOf(SpanEvent, event.Name(), event.Attributes(), at)
+		if kind == boundary.NoKind {
+			continue
+		}
+		items = append(items, r.read(&found{
+			kind: kind, row: row, form: SpanEvent, attrs: event.Attributes(), enclosing: span.Attributes(),
+			time: event.Timestamp(), dropped: event.DroppedAttributesCount(), context: contextOf(span.TraceID(), span.SpanID()),
+		}, at))
+	}
+	if len(r.named[Span]) > 0 {
+		if kind, row := r.meaningOf(Span, span.Name(), span.Attributes(), at); kind != boundary.NoKind {
+			items = append(items, r.read(&found{
+				kind: kind, row: row, form: Span, attrs: span.Attributes(), enclosing: span.Attributes(),
+				time: endOf(span), dropped: span.DroppedAttributesCount(), context: contextOf(span.TraceID(), span.SpanID()),
+			}, at))
+		}
+	}
+	for i := range items {
+		r.clean(items[i].Attributes)
+	}
+	if len(items) > 0 {
+		r.clean(span.Attributes())
+	}
+	return items
+}
+
+// endOf is when what a span stands for was over.
+func endOf(span ptrace.Span) pcommon.Timestamp {
+	if span.EndTimestamp() != 0 {
+		return span.EndTimestamp()
+	}
+	return span.StartTimestamp()
+}
+
+// Logs visits the events of a batch in order. When an event is visited, its
+// record is clean already.
+func (r *Reader) Logs(ld plog.Logs, tenant []string, received time.Time, visit func(Item)) {
+	at := around{tenant: tenant, received: received}
+	resources := ld.ResourceLogs()
+	for i := range resources.Len() {
+		resource := resources.At(i)
+		at.resource, at.shared = resource.Resource().Attributes(), nil
+		for j := range resource.ScopeLogs().Len() {
+			scope := resource.ScopeLogs().At(j)
+			at.scope = scope.Scope()
+			for k := range scope.LogRecords().Len() {
+				record := scope.LogRecords().At(k)
+				kind, row := r.recordMeaning(record, &at)
+				if kind == boundary.NoKind {
+					continue
+				}
+				// A record's time is when it happened, never when it was observed.
+				item := r.read(&found{
+					kind: kind, row: row, form: LogRecord, attrs: record.Attributes(), enclosing: record.Attributes(),
+					time: record.Timestamp(), dropped: record.DroppedAttributesCount(), context: contextOf(record.TraceID(), record.SpanID()),
+				}, &at)
+				r.clean(record.Attributes())
+				r.cleanBody(record.Body(), 0)
+				visit(item)
+			}
+		}
+	}
+}
+
+// recordMeaning tries what may name a record: the first that equals a known
+// name counts. Real EventNames can be source lines, and real bodies whole
+// conversations.
+func (r *Reader) recordMeaning(record plog.LogRecord, at *around) (boundary.Kind, *recognizer) {
+	if name := record.EventName(); name != "" {
+		if kind, row := r.meaningOf(LogRecord, name, record.Attributes(), at); kind != boundary.NoKind {
+			return kind, row
+		}
+	}
+	if name, ok := record.Attributes().Get(semconv.EventName); ok && name.Type() == pcommon.ValueTypeStr {
+		if kind, row := r.meaningOf(LogRecord, name.Str(), record.Attributes(), at); kind != boundary.NoKind {
+			return kind, row
+		}
+	}
+	if body := record.Body(); body.Type() == pcommon.ValueTypeStr {
+		return r.meaningOf(LogRecord, body.Str(), record.Attributes(), at)
+	}
+	return boundary.NoKind, nil
+}
+
+// meaningOf looks a name up. It is all that unrecognised telemetry costs.
+func (r *Reader) meaningOf(form Form, name string, attrs pcommon.Map, at *around) (boundary.Kind, *recognizer) {
+	if len(name) > r.longest { // do not hash a body of a megabyte
+		return boundary.NoKind, nil
+	}
+	m, ok := r.named[form][name]
+	if !ok {
+		return boundary.NoKind, nil
+	}
+	if m.native != boundary.NoKind {
+		return m.native, nil
+	}
+	for _, row := range m.rows {
+		if row.matches(attrs, at) {
+			return row.kind, row
+		}
+	}
+	return boundary.NoKind, nil
+}
+
+func contextOf(trace pcommon.TraceID, span pcommon.SpanID) boundary.SpanContext {
+	return boundary.SpanContext{TraceID: trace, SpanID: span}
+}

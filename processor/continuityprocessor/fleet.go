@@ -1,0 +1,62 @@
+package continuityprocessor
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/agentcontinuity/otelcol-continuity/internal/boundary"
+)
+
+// maxHabits bounds what is remembered of runtimes: tenants and runtime names are
+// the senders' to choose. Beyond it a habit counts as not seen, which is the
+// side that alarms.
+const maxHabits = 10_000
+
+// fleet is what all shards share: the places for sessions, and what each runtime
+// has been seen to do.
+type fleet struct {
+	limit int64
+	used  atomic.Int64
+
+	habits sync.Map // habitKey -> struct{}
+	held   atomic.Int64
+}
+
+type habitKey struct {
+	tenant, runtime string
+	habit           boundary.Habit
+}
+
+var _ boundary.Fleet = (*fleet)(nil)
+
+func newFleet(sessions int) *fleet { return &fleet{limit: int64(sessions)} }
+
+// TakeSession takes a place before the session is made, so that shards together
+// never hold more than the limit.
+func (f *fleet) TakeSession() bool {
+	if f.used.Add(1) > f.limit {
+		f.used.Add(-1)
+		return false
+	}
+	return true
+}
+
+// GiveSession gives the place back.
+func (f *fleet) GiveSession() { f.used.Add(-1) }
+
+// Saw remembers that a runtime does something.
+func (f *fleet) Saw(tenant, runtime string, habit boundary.Habit) {
+	key := habitKey{tenant, runtime, habit}
+	if _, known := f.habits.Load(key); known || f.held.Load() >= maxHabits {
+		return
+	}
+	if _, known := f.habits.LoadOrStore(key, struct{}{}); !known {
+		f.held.Add(1)
+	}
+}
+
+// Seen reports whether a runtime was seen to do it.
+func (f *fleet) Seen(tenant, runtime string, habit boundary.Habit) bool {
+	_, seen := f.habits.Load(habitKey{tenant, runtime, habit})
+	return seen
+}

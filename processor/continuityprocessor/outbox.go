@@ -1,0 +1,198 @@
+package continuityprocessor
+
+import (
+	"slices"
+	"sync"
+
+	"go.opentelemetry.io/collector/pipeline"
+
+	"github.com/agentcontinuity/otelcol-continuity/internal/boundary"
+)
+
+// outbox holds what was decided until the next consumer of each signal took it.
+// It is filled under the lock of the shard that decided, so that the receipts of
+// a session stand in it in the order of their decisions, and it never waits.
+//
+// It has one lane for each attached pipeline. A receipt goes into one lane of
+// each signal: that of the pipeline that delivered the baseline, else the first
+// that was attached. Lanes are independent: a traces exporter that is stuck
+// neither delays nor drops what goes to logs.
+//
+// A full lane refuses what is new and keeps what it holds, as the collector's
+// own queues do: an entry leaves only when the next consumer took it or refused
+// it for good. What is refused is counted and logged, and the pipeline reports a
+// recoverable error until there is room again.
+//
+// With storage the content of the lanes is what is written in one transaction
+// with the sessions: plain receipts, and the lanes that still owe them.
+type outbox struct {
+	// limit is how many receipts may wait in a lane.
+	limit int
+
+	mu    sync.Mutex
+	lanes []*lane
+	// attached numbers lanes; origins are never used twice.
+	attached boundary.Origin
+}
+
+// lane is what waits for one pipeline. Its fields belong to the outbox's lock.
+type lane struct {
+	outbox *outbox
+	origin boundary.Origin
+	signal pipeline.Signal
+	// wake is signalled when something was added.
+	wake chan struct{}
+
+	queue []*boundary.Receipt
+	// full is set at the first refusal and cleared when half the lane is free,
+	// dropped counts the refusals in between.
+	full    bool
+	dropped int
+	// unreported is set until the refusal was made known outside of all locks.
+	unreported bool
+}
+
+func newOutbox(limit int) *outbox { return &outbox{limit: limit} }
+
+// attach opens a lane for a pipeline.
+func (o *outbox) attach(s pipeline.Signal) *lane {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.attached++
+	l := &lane{outbox: o, origin: o.attached, signal: s, wake: make(chan struct{}, 1)}
+	o.lanes = append(o.lanes, l)
+	return l
+}
+
+// add puts receipts into the lanes that they concern and returns how many each
+// signal refused for want of room. Past the limit is for shutdown: nothing comes
+// after it.
+func (o *outbox) add(receipts []boundary.Receipt, pastLimit bool) (refused map[pipeline.Signal]int) {
+	if len(receipts) == 0 {
+		return nil
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for i := range receipts {
+		for n, l := range o.lanes {
+			if !o.concerns(n, receipts[i].Origin) {
+				continue
+			}
+			if len(l.queue) >= o.limit && !pastLimit {
+				l.refuse()
+				if refused == nil {
+					refused = make(map[pipeline.Signal]int, 1)
+				}
+				refused[l.signal]++
+				continue
+			}
+			l.queue = append(l.queue, &receipts[i])
+			signalTo(l.wake)
+		}
+	}
+	return refused
+}
+
+// concerns reports whether a receipt of this origin goes into lane n: into the
+// origin's own, else into the first of each signal.
+func (o *outbox) concerns(n int, origin boundary.Origin) bool {
+	l := o.lanes[n]
+	same := func(other *lane) bool { return other.signal == l.signal }
+	if own := slices.IndexFunc(o.lanes, func(other *lane) bool { return same(other) && other.origin == origin }); own >= 0 {
+		return own == n
+	}
+	return slices.IndexFunc(o.lanes, same) == n
+}
+
+func (l *lane) refuse() {
+	l.dropped++
+	if !l.full {
+		l.full, l.unreported = true, true
+	}
+}
+
+// waiting returns how many receipts wait in each attached signal.
+func (o *outbox) waiting() map[pipeline.Signal]int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	n := make(map[pipeline.Signal]int, len(o.lanes))
+	for _, l := range o.lanes {
+		n[l.signal] += len(l.queue)
+	}
+	return n
+}
+
+// overflowed returns the lanes that began to refuse and were not returned yet.
+func (o *outbox) overflowed() []*lane {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var lanes []*lane
+	for _, l := range o.lanes {
+		if l.unreported {
+			l.unreported = false
+			lanes = append(lanes, l)
+		}
+	}
+	return lanes
+}
+
+// head returns the oldest receipts, at most n. They stay in the lane until they
+// are taken.
+func (l *lane) head(n int) []*boundary.Receipt {
+	l.outbox.mu.Lock()
+	defer l.outbox.mu.Unlock()
+	return slices.Clone(l.queue[:min(n, len(l.queue))])
+}
+
+// taken removes the n oldest. When that ends a time of refusals, it returns how
+// many there were.
+func (l *lane) taken(n int) (dropped int, relieved bool) {
+	l.outbox.mu.Lock()
+	defer l.outbox.mu.Unlock()
+	n = min(n, len(l.queue)) // a lane that was given up is empty
+	clear(l.queue[:n])       // let receipts go before the array does
+	l.queue = l.queue[n:]
+	if len(l.queue) == 0 {
+		l.queue = nil
+	}
+	if !l.full || len(l.queue) > l.outbox.limit/2 {
+		return 0, false
+	}
+	dropped = l.dropped
+	l.full, l.unreported, l.dropped = false, false, 0
+	return dropped, true
+}
+
+// detach closes the lane and returns how many receipts are given up with it.
+// Later ones go to another pipeline of the signal, if there is one.
+func (l *lane) detach() int {
+	l.outbox.mu.Lock()
+	defer l.outbox.mu.Unlock()
+	return l.close()
+}
+
+// detachIfEmpty closes the lane unless something waits in it.
+func (l *lane) detachIfEmpty() bool {
+	l.outbox.mu.Lock()
+	defer l.outbox.mu.Unlock()
+	if len(l.queue) > 0 {
+		return false
+	}
+	l.close()
+	return true
+}
+
+func (l *lane) close() int {
+	left := len(l.queue)
+	l.queue = nil
+	l.outbox.lanes = slices.DeleteFunc(l.outbox.lanes, func(other *lane) bool { return other == l })
+	return left
+}
+
+// signalTo leaves a note for a goroutine that waits, or will.
+func signalTo(wake chan struct{}) {
+	select {
+	case wake <- struct{}{}:
+	default:
+	}
+}

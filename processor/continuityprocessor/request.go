@@ -1,0 +1,139 @@
+package continuityprocessor
+
+import (
+	"context"
+	"time"
+
+	"go.opentelemetry.io/collector/client"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/agentcontinuity/otelcol-continuity/internal/boundary"
+	"github.com/agentcontinuity/otelcol-continuity/internal/classify"
+	"github.com/agentcontinuity/otelcol-continuity/internal/receipt"
+	"github.com/agentcontinuity/otelcol-continuity/internal/signal"
+)
+
+// request is one batch on its way through. Its events are taken first, one by
+// one; when all are, annotations are written, so that an observation finds its
+// snapshot wherever in the batch it stands.
+type request struct {
+	shared *shared
+	origin boundary.Origin
+	now    time.Time
+	tenant []string
+	// found are the events to annotate.
+	found []annotated
+	// took is set once an event was taken.
+	took bool
+}
+
+// annotated is an event and where its annotation goes.
+type annotated struct {
+	event, enclosing pcommon.Map
+	noted            noted
+	// reason is set where there is nothing noted.
+	reason classify.Reason
+}
+
+// traces takes the events of a batch of spans and annotates it in place.
+func (s *shared) traces(ctx context.Context, origin boundary.Origin, td ptrace.Traces) {
+	r := request{shared: s, origin: origin, now: time.Now(), tenant: s.tenant(ctx)}
+	s.reader.Traces(td, r.tenant, r.now, r.take)
+	if s.cfg.Annotate == AnnotateSession {
+		r.markSpans(td)
+	}
+	r.finish()
+}
+
+// logs takes the events of a batch of log records and annotates it in place.
+func (s *shared) logs(ctx context.Context, origin boundary.Origin, ld plog.Logs) {
+	r := request{shared: s, origin: origin, now: time.Now(), tenant: s.tenant(ctx)}
+	s.reader.Logs(ld, r.tenant, r.now, r.take)
+	if s.cfg.Annotate == AnnotateSession {
+		r.markRecords(ld)
+	}
+	r.finish()
+}
+
+// take is called for each recognised event, in order.
+func (r *request) take(item signal.Item) {
+	r.took = true
+	receipt.Strip(item.Attributes, item.Enclosing)
+	if item.Reason != "" {
+		r.shared.tel.recordRejected(item.Reason)
+	}
+	a := annotated{event: item.Attributes, enclosing: item.Enclosing, reason: item.Reason}
+	switch {
+	case item.Event == nil:
+		r.found = append(r.found, a)
+	case item.Reason == "":
+		item.Event.Origin = r.origin
+		if a.noted = r.shared.state.observe(r.now, item.Event); a.noted.mark != nil {
+			r.found = append(r.found, a)
+		}
+	}
+}
+
+// finish writes the annotations.
+func (r *request) finish() {
+	if !r.took {
+		return
+	}
+	for _, a := range r.found {
+		note := boundary.Annotation{Reason: a.reason}
+		if a.noted.mark != nil {
+			note = a.noted.annotation()
+		}
+		receipt.Annotate(a.event, a.enclosing, note)
+	}
+	r.shared.reportOverflow()
+}
+
+// markSpans writes the state of its session on every span of one that has had a
+// boundary. Annotations come after it and count more.
+func (r *request) markSpans(td ptrace.Traces) {
+	for _, rs := range td.ResourceSpans().All() {
+		in := r.shared.reader.Scope(rs.Resource().Attributes(), r.tenant)
+		for _, ss := range rs.ScopeSpans().All() {
+			for _, span := range ss.Spans().All() {
+				r.mark(in, span.Attributes(), ss.Scope().Attributes(), rs.Resource().Attributes())
+			}
+		}
+	}
+}
+
+func (r *request) markRecords(ld plog.Logs) {
+	for _, rl := range ld.ResourceLogs().All() {
+		in := r.shared.reader.Scope(rl.Resource().Attributes(), r.tenant)
+		for _, sl := range rl.ScopeLogs().All() {
+			for _, record := range sl.LogRecords().All() {
+				r.mark(in, record.Attributes(), sl.Scope().Attributes(), rl.Resource().Attributes())
+			}
+		}
+	}
+}
+
+func (r *request) mark(in string, attrs, scope, resource pcommon.Map) {
+	current := classify.NoState
+	if key, ok := r.shared.reader.KeyIn(in, attrs, scope, resource); ok {
+		current = r.shared.state.of(key)
+	}
+	receipt.MarkSession(attrs, current)
+}
+
+// tenant is what the client's metadata say; nil where none are asked for. A key
+// that was sent twice cannot pretend to be two keys, and one that was not sent
+// differs from an empty one.
+func (s *shared) tenant(ctx context.Context) []string {
+	if len(s.cfg.MetadataKeys) == 0 {
+		return nil
+	}
+	md := client.FromContext(ctx).Metadata
+	parts := make([]string, 0, len(s.cfg.MetadataKeys))
+	for _, key := range s.cfg.MetadataKeys {
+		parts = append(parts, boundary.JoinScope(md.Get(key), nil))
+	}
+	return parts
+}

@@ -1,0 +1,228 @@
+package continuityprocessor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/component/componentstatus"
+	"go.opentelemetry.io/collector/pipeline"
+	"go.opentelemetry.io/collector/processor"
+	"go.uber.org/zap"
+
+	"github.com/agentcontinuity/otelcol-continuity/internal/signal"
+)
+
+// shared is what pipelines that name the same processor have in common: one
+// state, one outbox, one goroutine for deadlines. Its pipelines are its members.
+//
+//	create   the first member makes it, each further one joins
+//	start    the last of those created lets deadlines and emitters run; what
+//	         comes in before waits in the outbox
+//	shutdown the first of those started decides what is open, so that every
+//	         member can still hand over its signal's receipts; each drains and
+//	         leaves; the last ends what is left and is forgotten
+//
+// Members may come and go in any order. A collector stops a pipeline's receivers
+// before its processors, but not all pipelines at once: what still arrives after
+// the first shutdown is decided by a later one.
+type shared struct {
+	cfg    *Config
+	reader *signal.Reader
+	state  *state
+	outbox *outbox
+	tel    *telemetry
+	logger *zap.Logger
+
+	// mu is the registry's lock, so that no pipeline joins a state that its last
+	// member is just leaving.
+	mu *sync.Mutex
+	// forget takes the state out of the registry. It is called under the lock.
+	forget  func()
+	members map[*member]struct{}
+	// warned is set once the configuration was spoken of.
+	warned bool
+	// stop ends the goroutine of deadlines, done is closed when it has ended.
+	// Both are nil while it does not run.
+	stop, done chan struct{}
+}
+
+func newShared(set processor.Settings, cfg *Config) (*shared, error) {
+	core, err := cfg.core()
+	if err != nil {
+		return nil, err
+	}
+	tel, err := newTelemetry(set.TelemetrySettings, cfg)
+	if err != nil {
+		return nil, err
+	}
+	s := &shared{
+		cfg: cfg, reader: signal.NewReader(cfg.reader()), outbox: newOutbox(cfg.Limits.Sessions),
+		tel: tel, logger: set.Logger, members: map[*member]struct{}{},
+	}
+	s.state = newState(core, cfg.Limits.Sessions, s.outbox, tel)
+	if err := tel.observe(s.state, cfg.Limits.Sessions); err != nil {
+		tel.shutdown()
+		return nil, fmt.Errorf("register gauges: %w", err)
+	}
+	return s, nil
+}
+
+// member is one pipeline of a shared state.
+type member struct {
+	*shared
+	lane    *lane
+	emitter *emitter
+	// host is set at start, left at shutdown, emitting once the emitter runs.
+	// All three belong to the lock of shared.
+	host           component.Host
+	left, emitting bool
+}
+
+// join adds a pipeline. It needs the lock.
+func (s *shared) join(which pipeline.Signal, make func(*lane) *emitter) *member {
+	l := s.outbox.attach(which)
+	m := &member{shared: s, lane: l, emitter: make(l)}
+	m.emitter.refused = m.recordRefused
+	m.emitter.relieved = m.reportRelief
+	s.members[m] = struct{}{}
+	return m
+}
+
+// errStorage is returned until storage is there: an operator who asked for state
+// that survives must not believe to have it.
+var errStorage = errors.New("storage is not supported yet: remove the key; open boundaries are decided as collector_shutdown when the collector stops")
+
+// Start lets deadlines and emitters run once all members have started.
+func (m *member) Start(_ context.Context, host component.Host) error {
+	if m.cfg.Storage != nil {
+		return fmt.Errorf("storage: found %q: %w", m.cfg.Storage.String(), errStorage)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.host = host
+	if !m.warned {
+		m.warned = true
+		m.cfg.warn(m.logger)
+	}
+	m.runIfComplete()
+	return nil
+}
+
+// runIfComplete needs the lock.
+func (s *shared) runIfComplete() {
+	for m := range s.members {
+		if m.host == nil {
+			return
+		}
+	}
+	if s.stop == nil {
+		s.stop, s.done = make(chan struct{}), make(chan struct{})
+		go func(stop <-chan struct{}, done chan<- struct{}) {
+			defer close(done)
+			s.state.expire(stop, s.reportOverflow)
+		}(s.stop, s.done)
+	}
+	for m := range s.members {
+		m.emit()
+	}
+}
+
+// emit needs the lock.
+func (m *member) emit() {
+	if !m.emitting {
+		m.emitting = true
+		go m.emitter.run()
+	}
+}
+
+// Shutdown decides what is open, hands over what waits for this pipeline, and
+// leaves. It takes drainTime at most, less if ctx ends earlier; what the next
+// consumer has not taken by then is given up and counted.
+func (m *member) Shutdown(ctx context.Context) error {
+	m.mu.Lock()
+	if m.left {
+		m.mu.Unlock()
+		return nil
+	}
+	m.left = true
+	delete(m.members, m)
+	last, started := len(m.members) == 0, m.host != nil
+	var stop, done chan struct{}
+	if last {
+		stop, done = m.stop, m.done
+		m.forget()
+	} else {
+		m.runIfComplete() // the others need not wait for this one any more
+	}
+	if started {
+		m.emit() // one that waited for others still hands over its receipts
+	}
+	m.mu.Unlock()
+
+	if stop != nil {
+		close(stop)
+		<-done
+	}
+	var err error
+	if started {
+		m.state.settle(time.Now())
+		err = m.drain(ctx)
+	} else {
+		m.emitter.cancel()
+		m.lane.detach()
+	}
+	if last {
+		m.tel.shutdown()
+	}
+	return err
+}
+
+func (m *member) drain(ctx context.Context) error {
+	left, err := m.emitter.drain(ctx)
+	if left > 0 {
+		m.tel.recordDropped(m.lane.signal, left)
+		m.logger.Error("Receipts were given up at shutdown: the next consumer did not take them in time",
+			zap.Stringer("signal", m.lane.signal), zap.Int("receipts", left))
+	}
+	return err
+}
+
+// reportOverflow makes known which lanes have begun to refuse. It is called
+// outside of all locks.
+func (s *shared) reportOverflow() {
+	for _, l := range s.outbox.overflowed() {
+		s.logger.Error("The outbox is full: new receipts and alerts of this signal are lost until the next consumer takes what waits",
+			zap.Stringer("signal", l.signal), zap.Int("limit", s.outbox.limit))
+		s.report(l, componentstatus.NewRecoverableErrorEvent(fmt.Errorf("outbox of %s is full: receipts are lost", l.signal)))
+	}
+}
+
+func (m *member) reportRelief(dropped int) {
+	m.logger.Warn("The outbox has room again", zap.Stringer("signal", m.lane.signal), zap.Int("lost_receipts", dropped))
+	m.report(m.lane, componentstatus.NewEvent(componentstatus.StatusOK))
+}
+
+// report sets the status of a lane's pipeline while that runs.
+func (s *shared) report(l *lane, event *componentstatus.Event) {
+	s.mu.Lock()
+	var host component.Host
+	for m := range s.members {
+		if m.lane == l {
+			host = m.host
+		}
+	}
+	s.mu.Unlock()
+	if host != nil {
+		componentstatus.ReportStatus(host, event)
+	}
+}
+
+func (m *member) recordRefused(n int, err error) {
+	m.tel.recordRefused(m.lane.signal, n)
+	m.logger.Error("The next consumer refused receipts for good",
+		zap.Stringer("signal", m.lane.signal), zap.Int("receipts", n), zap.Error(err))
+}

@@ -1,0 +1,159 @@
+package continuityprocessor
+
+import (
+	"hash/maphash"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/collector/pipeline"
+
+	"github.com/agentcontinuity/otelcol-continuity/internal/boundary"
+	"github.com/agentcontinuity/otelcol-continuity/internal/classify"
+)
+
+// shardCount is a power of two, well above the number of requests that a
+// collector works on at the same time.
+const shardCount = 64
+
+// state is all that is known of sessions, in shards that are locked one by one.
+//
+// Locks are taken in this order: shards by rising index, then the outbox. No
+// other code of the processor runs under them, least of all the next consumer.
+type state struct {
+	seed   maphash.Seed
+	shards [shardCount]shard
+	fleet  *fleet
+	outbox *outbox
+	tel    *telemetry
+	alarm  alarm
+}
+
+// shard is a lock and the pure core that it guards.
+type shard struct {
+	mu   sync.Mutex
+	core *boundary.Core
+}
+
+func newState(cfg *boundary.Config, sessions int, out *outbox, tel *telemetry) *state {
+	s := &state{seed: maphash.MakeSeed(), fleet: newFleet(sessions), outbox: out, tel: tel, alarm: newAlarm()}
+	for i := range s.shards {
+		s.shards[i].core = boundary.New(cfg, s.fleet)
+	}
+	return s
+}
+
+// index picks the shard of a session: of all its agents, since completions and
+// approvals concern them together. The seed is random, so that nobody can choose
+// session ids that meet in one shard.
+func (s *state) index(key boundary.SessionKey) int {
+	var h maphash.Hash
+	h.SetSeed(s.seed)
+	h.WriteString(key.Scope)
+	h.WriteByte(0)
+	h.WriteString(key.Session)
+	return int(h.Sum64() & (shardCount - 1))
+}
+
+// noted is an event that is annotated when its request is done.
+type noted struct {
+	shard *shard
+	mark  *boundary.Mark
+}
+
+// observe takes one event.
+func (s *state) observe(now time.Time, ev *boundary.Event) noted {
+	if ev.Previous != "" {
+		s.adopt(now, ev)
+	}
+	sh := &s.shards[s.index(ev.Key.SessionKey)]
+	var mark *boundary.Mark
+	s.turn(sh, false, func(core *boundary.Core) (res boundary.Result) {
+		mark, res = core.Observe(now, ev)
+		return res
+	})
+	return noted{shard: sh, mark: mark}
+}
+
+// adopt moves the previous session to the event's.
+func (s *state) adopt(now time.Time, ev *boundary.Event) {
+	to := s.index(ev.Key.SessionKey)
+	from := s.index(boundary.SessionKey{Scope: ev.Key.Scope, Session: ev.Previous})
+	if from == to {
+		s.turn(&s.shards[to], false, func(core *boundary.Core) boundary.Result { return core.Adopt(now, core, ev) })
+		return
+	}
+	first, second := &s.shards[min(from, to)], &s.shards[max(from, to)]
+	first.mu.Lock()
+	second.mu.Lock()
+	res := s.shards[to].core.Adopt(now, s.shards[from].core, ev)
+	refused := s.outbox.add(res.Receipts, false)
+	s.alarm.set(s.shards[to].core.Next())
+	second.mu.Unlock()
+	first.mu.Unlock()
+	s.tell(res, refused)
+}
+
+// turn lets a core do something. What it decided is in the outbox before any
+// other request sees the shard.
+func (s *state) turn(sh *shard, pastLimit bool, do func(*boundary.Core) boundary.Result) {
+	sh.mu.Lock()
+	res := do(sh.core)
+	refused := s.outbox.add(res.Receipts, pastLimit)
+	s.alarm.set(sh.core.Next())
+	sh.mu.Unlock()
+	s.tell(res, refused)
+}
+
+// tell counts and reports, outside of all locks.
+func (s *state) tell(res boundary.Result, refused map[pipeline.Signal]int) {
+	s.tel.record(res)
+	for signal, n := range refused {
+		s.tel.recordDropped(signal, n)
+	}
+}
+
+// annotation is what is written beside an event.
+func (n noted) annotation() boundary.Annotation {
+	n.shard.mu.Lock()
+	defer n.shard.mu.Unlock()
+	return n.shard.core.Annotation(n.mark)
+}
+
+// of returns the state of a session for the spans that follow.
+func (s *state) of(key boundary.Key) classify.State {
+	sh := &s.shards[s.index(key.SessionKey)]
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	return sh.core.State(key)
+}
+
+// settle decides what is open, for shutdown. Once nothing is open it does
+// nothing.
+func (s *state) settle(now time.Time) {
+	for i := range s.shards {
+		s.turn(&s.shards[i], true, func(core *boundary.Core) boundary.Result { return core.Shutdown(now) })
+	}
+}
+
+// stats sums the gauges of all shards.
+func (s *state) stats() boundary.Stats {
+	total := boundary.Stats{States: map[classify.State]int{}}
+	for i := range s.shards {
+		s.shards[i].mu.Lock()
+		one := s.shards[i].core.Stats()
+		s.shards[i].mu.Unlock()
+		total.Sessions += one.Sessions
+		total.Open += one.Open
+		for state, n := range one.States {
+			total.States[state] += n
+		}
+		for kind, n := range one.Alerts {
+			total.Alerts[kind] += n
+		}
+	}
+	return total
+}
+
+func (s *state) waiting() map[pipeline.Signal]int { return s.outbox.waiting() }
+
+func (s *state) sessionsUsed() int { return int(s.fleet.used.Load()) }

@@ -1,0 +1,231 @@
+package continuityprocessor
+
+import (
+	"context"
+	"sync"
+
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/pipeline"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+
+	"github.com/agentcontinuity/otelcol-continuity/internal/boundary"
+	"github.com/agentcontinuity/otelcol-continuity/internal/classify"
+	"github.com/agentcontinuity/otelcol-continuity/processor/continuityprocessor/internal/metadata"
+)
+
+// telemetry is what the processor says of itself. It never names a session: a
+// label has a closed set of values, and what is not in it is otherRuntime.
+type telemetry struct {
+	builder *metadata.TelemetryBuilder
+	// runtimes are the values of the label runtime.
+	runtimes map[string]struct{}
+	// The sets of attributes are made once. Those of reasons are made at first
+	// use: the vocabulary of reasons is closed, but long.
+	boundaries  map[boundaryLabels]metric.MeasurementOption
+	durations   map[classify.State]metric.MeasurementOption
+	looks       map[string]metric.MeasurementOption
+	compactions map[compactionLabels]metric.MeasurementOption
+	alerts      map[alertLabels]metric.MeasurementOption
+	kinds       map[boundary.AlertKind]metric.MeasurementOption
+	signals     map[pipeline.Signal]metric.MeasurementOption
+	reasons     sync.Map // classify.Reason -> metric.MeasurementOption
+}
+
+type boundaryLabels struct {
+	state    classify.State
+	coverage boundary.Coverage
+	runtime  string
+}
+
+type compactionLabels struct {
+	outcome boundary.Outcome
+	runtime string
+}
+
+type alertLabels struct {
+	kind   boundary.AlertKind
+	status boundary.AlertStatus
+}
+
+// otherRuntime stands for all runtimes that neither Continuity nor the
+// configuration knows: senders choose the name.
+const otherRuntime = "other"
+
+func newTelemetry(set component.TelemetrySettings, cfg *Config) (*telemetry, error) {
+	builder, err := metadata.NewTelemetryBuilder(set)
+	if err != nil {
+		return nil, err
+	}
+	t := &telemetry{
+		builder:     builder,
+		runtimes:    map[string]struct{}{otherRuntime: {}},
+		boundaries:  map[boundaryLabels]metric.MeasurementOption{},
+		durations:   map[classify.State]metric.MeasurementOption{},
+		looks:       map[string]metric.MeasurementOption{},
+		compactions: map[compactionLabels]metric.MeasurementOption{},
+		alerts:      map[alertLabels]metric.MeasurementOption{},
+		kinds:       map[boundary.AlertKind]metric.MeasurementOption{},
+		signals:     map[pipeline.Signal]metric.MeasurementOption{},
+	}
+	for name := range boundary.DefaultConfig().Runtimes {
+		t.runtimes[name] = struct{}{}
+	}
+	for name := range cfg.Runtimes {
+		t.runtimes[name] = struct{}{}
+	}
+	t.makeLabels()
+	t.startAtZero()
+	return t, nil
+}
+
+func (t *telemetry) makeLabels() {
+	for _, state := range classify.States {
+		t.durations[state] = labels("state", state.String())
+		for _, coverage := range boundary.Coverages {
+			for runtime := range t.runtimes {
+				t.boundaries[boundaryLabels{state, coverage, runtime}] = labels(
+					"state", state.String(), "coverage", coverage.String(), "runtime", runtime)
+			}
+		}
+	}
+	for runtime := range t.runtimes {
+		t.looks[runtime] = labels("runtime", runtime)
+		for _, outcome := range boundary.Outcomes {
+			t.compactions[compactionLabels{outcome, runtime}] = labels("outcome", outcome.String(), "runtime", runtime)
+		}
+	}
+	for _, kind := range boundary.AlertKinds {
+		t.kinds[kind] = labels("kind", kind.String())
+		for _, status := range boundary.AlertStatuses {
+			t.alerts[alertLabels{kind, status}] = labels("kind", kind.String(), "status", status.String())
+		}
+	}
+	for _, s := range []pipeline.Signal{pipeline.SignalTraces, pipeline.SignalLogs} {
+		t.signals[s] = labels("signal", s.String())
+	}
+}
+
+// startAtZero makes counters exist before they count: a rate over a series that
+// begins at one misses the first alert.
+func (t *telemetry) startAtZero() {
+	ctx, b := context.Background(), t.builder
+	for _, option := range t.boundaries {
+		b.ProcessorContinuityBoundaries.Add(ctx, 0, option)
+	}
+	for _, option := range t.compactions {
+		b.ProcessorContinuityCompactions.Add(ctx, 0, option)
+	}
+	for _, option := range t.alerts {
+		b.ProcessorContinuityAlerts.Add(ctx, 0, option)
+	}
+	for _, option := range t.signals {
+		b.ProcessorContinuityOutboxRefused.Add(ctx, 0, option)
+		b.ProcessorContinuityOutboxDropped.Add(ctx, 0, option)
+	}
+	for _, operation := range []string{"load", "write", "decode", "close"} {
+		b.ProcessorContinuityStorageErrors.Add(ctx, 0, labels("operation", operation))
+	}
+	for _, reason := range []classify.Reason{classify.SessionMissing, classify.Capacity} {
+		b.ProcessorContinuityEventsRejected.Add(ctx, 0, t.reason(reason))
+	}
+	for _, reason := range []classify.Reason{
+		classify.Match, classify.MissingAfter, classify.ChangedWithoutApproval, classify.PostObservationMissing,
+	} {
+		b.ProcessorContinuityFindings.Add(ctx, 0, t.reason(reason))
+	}
+	b.ProcessorContinuityEventsDuplicate.Add(ctx, 0)
+	b.ProcessorContinuityObservationsLate.Add(ctx, 0)
+	b.ProcessorContinuitySnapshotsSuperseded.Add(ctx, 0)
+}
+
+// record counts what an event or the passing of time brought about.
+func (t *telemetry) record(res boundary.Result) {
+	for i := range res.Receipts {
+		t.recordReceipt(&res.Receipts[i])
+	}
+	for _, tally := range res.Tallies {
+		t.recordTally(tally)
+	}
+}
+
+func (t *telemetry) recordReceipt(r *boundary.Receipt) {
+	ctx, b := context.Background(), t.builder
+	for _, f := range r.Findings {
+		b.ProcessorContinuityFindings.Add(ctx, 1, t.reason(f.Reason))
+	}
+	for _, a := range r.Alerts {
+		b.ProcessorContinuityAlerts.Add(ctx, 1, t.alerts[alertLabels{a.Kind, a.Status}])
+	}
+	if r.Revision > 1 { // the boundary was counted at its first receipt
+		return
+	}
+	if option, ok := t.boundaries[boundaryLabels{r.Boundary, r.Coverage, t.runtime(r.Runtime)}]; ok {
+		b.ProcessorContinuityBoundaries.Add(ctx, 1, option)
+	}
+	if option, ok := t.durations[r.Boundary]; ok && !r.Start.IsZero() {
+		b.ProcessorContinuityBoundaryDuration.Record(ctx, r.End.Sub(r.Start).Seconds(), option)
+	}
+	if r.ObservedAfter >= 0 {
+		b.ProcessorContinuityTimeToObservation.Record(ctx, r.ObservedAfter.Seconds(), t.looks[t.runtime(r.Runtime)])
+	}
+}
+
+func (t *telemetry) recordTally(tally boundary.Tally) {
+	ctx, b := context.Background(), t.builder
+	switch tally.What {
+	case boundary.CountDuplicate:
+		b.ProcessorContinuityEventsDuplicate.Add(ctx, 1)
+	case boundary.CountLate:
+		b.ProcessorContinuityObservationsLate.Add(ctx, 1)
+	case boundary.CountSuperseded:
+		b.ProcessorContinuitySnapshotsSuperseded.Add(ctx, 1)
+	case boundary.CountCompaction:
+		if option, ok := t.compactions[compactionLabels{tally.Outcome, t.runtime(tally.Runtime)}]; ok {
+			b.ProcessorContinuityCompactions.Add(ctx, 1, option)
+		}
+	case boundary.CountRejected:
+		t.recordRejected(tally.Reason)
+	}
+}
+
+// recordRejected counts an event that holds no state.
+func (t *telemetry) recordRejected(reason classify.Reason) {
+	t.builder.ProcessorContinuityEventsRejected.Add(context.Background(), 1, t.reason(reason))
+}
+
+// recordRefused counts receipts that the next consumer refused for good.
+func (t *telemetry) recordRefused(s pipeline.Signal, n int) {
+	t.builder.ProcessorContinuityOutboxRefused.Add(context.Background(), int64(n), t.signals[s])
+}
+
+// recordDropped counts receipts that were given up.
+func (t *telemetry) recordDropped(s pipeline.Signal, n int) {
+	t.builder.ProcessorContinuityOutboxDropped.Add(context.Background(), int64(n), t.signals[s])
+}
+
+func (t *telemetry) runtime(name string) string {
+	if _, known := t.runtimes[name]; known {
+		return name
+	}
+	return otherRuntime
+}
+
+func (t *telemetry) reason(r classify.Reason) metric.MeasurementOption {
+	if option, ok := t.reasons.Load(r); ok {
+		return option.(metric.MeasurementOption)
+	}
+	option, _ := t.reasons.LoadOrStore(r, labels("reason", string(r)))
+	return option.(metric.MeasurementOption)
+}
+
+// shutdown takes the gauges back.
+func (t *telemetry) shutdown() { t.builder.Shutdown() }
+
+func labels(pairs ...string) metric.MeasurementOption {
+	attrs := make([]attribute.KeyValue, 0, len(pairs)/2)
+	for i := 0; i < len(pairs); i += 2 {
+		attrs = append(attrs, attribute.String(pairs[i], pairs[i+1]))
+	}
+	return metric.WithAttributeSet(attribute.NewSet(attrs...))
+}
