@@ -104,6 +104,8 @@ func TestChain(t *testing.T) {
 		"parallel, the second valid":   {[]string{"a>b!expired", "a>b"}, "a", "b", "a>b"},
 		"parallel, the first valid":    {[]string{"a>b", "a>b!expired"}, "a", "b", "a>b"},
 		"parallel in the middle":       {[]string{"a>b", "b>c!reused", "b>c", "c>d"}, "a", "d", "a>b b>c c>d"},
+		"parallel, both faulty":        {[]string{"a>b!reused", "a>b!expired", "a>b!revoked"}, "a", "b", "expired"},
+		"parallel, in another order":   {[]string{"a>b!expired", "a>b!revoked", "a>b!reused"}, "a", "b", "expired"},
 		"faulty, but a valid way":      {[]string{"a>d!expired", "a>b", "b>c", "c>d"}, "a", "d", "a>b b>c c>d"},
 		"faulty shortcut":              {[]string{"a>b", "b>c", "c>d", "b>d!revoked"}, "a", "d", "a>b b>c c>d"},
 		"faulty way past a cycle":      {[]string{"a>b", "b>a", "b>c!revoked"}, "a", "c", "revoked"},

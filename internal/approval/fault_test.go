@@ -91,9 +91,12 @@ func TestSignatureOfAnApproval(t *testing.T) {
 		"another size named":    {map[string]ed25519.PublicKey{"": nil}, []func(*Approval){signedBy(teamKey)}, "signature invalid"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			answer := bookOf(t, c.keys, given(c.change...)).Ask(question())
+			b := bookOf(t, c.keys, given(c.change...))
+			answer := b.Ask(question())
 			assert.Equal(t, c.want, says(answer))
-			assert.Equal(t, c.want == "valid" && len(c.keys) > 0, answer.Signed())
+			verified := c.want == "valid" && len(c.keys) > 0
+			assert.Equal(t, verified, answer.Signed())
+			assert.Equal(t, verified, b.Entries[0].Signed)
 		})
 	}
 }

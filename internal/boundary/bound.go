@@ -19,6 +19,8 @@ const (
 // bound is one boundary: the unit of reporting.
 type bound struct {
 	id string
+	// opened orders the boundaries of a session.
+	opened uint64
 	// pairing is the explicit id of its events, "" while none had one.
 	pairing string
 	status  status
@@ -39,6 +41,8 @@ type bound struct {
 
 	// How many joined.
 	snapshots, completions int
+	// ended is set once a completion said that there was no compaction.
+	ended bool
 	// openedEnd is the end of the compaction whose completion opened the
 	// boundary; sufficient says that a look decided something.
 	openedEnd  classify.Instant
@@ -51,6 +55,8 @@ type bound struct {
 	// refusal is the runtime's own verdict, at its time.
 	refusal   *classify.RuntimeVerdict
 	refusedAt classify.Instant
+	// refusedTurn orders it among the looks.
+	refusedTurn uint64
 	// refusalKept is set once it is outstanding in the session.
 	refusalKept bool
 	// override is the reason of the boundary as a whole where time or its end
@@ -64,6 +70,8 @@ type bound struct {
 	// approved is set when an approval was used, signed when all were signed.
 	approved, signed bool
 	changedSince     []string
+	// raised is when the look was taken by which each defect was raised here.
+	raised map[string]classify.Instant
 
 	runtime, trigger, activity string
 	identity, resource         []Attr
@@ -81,6 +89,11 @@ func (x *bound) open() bool { return x.status != settled }
 
 // observed reports whether anything came after that can be compared.
 func (x *bound) observed() bool { return len(x.looks) > 0 || x.refusal != nil }
+
+// refusedLast reports whether the runtime's own verdict is the last word.
+func (x *bound) refusedLast() bool {
+	return x.refusal != nil && (len(x.looks) == 0 || x.looks[len(x.looks)-1].turn < x.refusedTurn)
+}
 
 // superseded counts the compactions beyond the first that the boundary stands
 // for.

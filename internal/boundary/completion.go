@@ -102,7 +102,7 @@ func (k *keyState) complete(now time.Time, ev *Event, res *Result) bool {
 	s := k.concernedSnap(end, ev.BoundaryID)
 	if !ev.Outcome.Happened() {
 		if s != nil {
-			k.cancel(now, s, ev, res)
+			k.cancel(now, s, end, ev, res)
 		}
 		return false
 	}
@@ -115,7 +115,7 @@ func (k *keyState) complete(now time.Time, ev *Event, res *Result) bool {
 		k.joined(now, x, x.completions > 0, ev, res)
 		x.lastEnd = end
 		k.confirm(now, x, ev)
-		if x.observed() {
+		if x.observed() && x.status != parked {
 			k.revise(now, x, res)
 		}
 	}
@@ -131,7 +131,7 @@ func (k *keyState) complete(now time.Time, ev *Event, res *Result) bool {
 		return false
 	case x.completions > 0 && x.lookedSince(end):
 		return true // heard of it by another way already, or the looks cover it
-	case x.snapshots == 0 && x.completions > 0:
+	case x.snapshots == 0 && !x.lookedSince(end):
 		return false
 	}
 	return k.revive(now, x, ev, end, res)
@@ -139,7 +139,7 @@ func (k *keyState) complete(now time.Time, ev *Event, res *Result) bool {
 
 // revive takes a completion that finds its boundary settled.
 func (k *keyState) revive(now time.Time, x *bound, ev *Event, end classify.Instant, res *Result) bool {
-	seen := x.completions > 0
+	seen := x.completions > 0 || x.ended
 	again := x.passed && !x.sufficient || x.unconfirmed
 	if !again && seen {
 		return false
@@ -154,6 +154,7 @@ func (k *keyState) revive(now time.Time, x *bound, ev *Event, end classify.Insta
 	x.windowFrom = now
 	k.confirm(now, x, ev)
 	if x.observed() {
+		x.passed = false // where the look was none, the window opens anew
 		k.revise(now, x, res)
 	}
 	return true
@@ -189,65 +190,73 @@ func (k *keyState) confirm(now time.Time, x *bound, ev *Event) {
 	}
 }
 
-// concernedSnap is the newest snapshot that has no completion and is not later
-// than one that ended at end.
+// concernedSnap is the newest baseline's snapshot that has no completion and is
+// not later than one that ended at end. An older one whose successor, equal or
+// asking anew what was answered, has its completion already is not meant.
 func (k *keyState) concernedSnap(end classify.Instant, id string) *snap {
-	var found *snap
+	var found, done *snap
 	for _, s := range k.snaps {
-		if s.completion != 0 || !meets(s.boundaryID, id) || !classify.NotLaterThan(s.time(), end) {
+		if s.absorbed() || !meets(s.boundaryID, id) || !classify.NotLaterThan(s.time(), end) {
 			continue
 		}
-		if found == nil || s.time() >= found.time() {
-			found = s
+		best := &found
+		if s.completion != 0 {
+			best = &done
 		}
+		if *best == nil || s.time() >= (*best).time() {
+			*best = s
+		}
+	}
+	if found != nil && done != nil && done.time() > found.time() && (!found.owes() || found.content.equal(done.content)) {
+		return nil
 	}
 	return found
 }
 
-// cancel takes a snapshot back that met no compaction. When nothing is left the
-// boundary ends.
-func (k *keyState) cancel(now time.Time, s *snap, ev *Event, res *Result) {
+// cancel takes a snapshot back that met no compaction. When nothing is left of
+// an open boundary, it ends; the findings of a settled one that was observed
+// stay.
+func (k *keyState) cancel(now time.Time, s *snap, end classify.Instant, ev *Event, res *Result) {
 	x := s.bound
-	k.snaps = slices.DeleteFunc(k.snaps, func(o *snap) bool { return o == s })
-	x.learn(ev)
-	if x.completions > 0 || k.owedFrom(x) {
-		if x.open() && x.observed() {
-			k.revise(now, x, res)
-		} else if !x.open() {
-			k.clearedLater(now, x, res)
-		}
-		return
-	}
-	x.outcome = ev.Outcome
+	state := k.sessionState()
 	wasOpen := x.open()
-	if x.observed() { // its findings stay
-		if wasOpen {
-			x.settle(now)
+	x.learn(ev)
+	x.ended = true
+	if !wasOpen && x.observed() {
+		s.completion = end
+		s.forgive(x)
+	} else {
+		k.snaps = slices.DeleteFunc(k.snaps, func(o *snap) bool { return o == s })
+	}
+	if x.completions == 0 && !k.owedFrom(x) && (wasOpen || !x.observed()) {
+		k.void(now, x, ev.Outcome, wasOpen, res)
+		if wasOpen && ev.Outcome == Failed {
+			return
 		}
-		k.clearedLater(now, x, res)
+	} else if wasOpen && x.observed() && x.status != parked {
+		k.revise(now, x, res)
 		return
 	}
-	x.void = true
+	k.clearedLater(now, x, state, res)
+}
+
+// void ends a boundary whose compaction did not happen: the session's state is
+// what it was before. Only a failure has a receipt of its own.
+func (k *keyState) void(now time.Time, x *bound, outcome Outcome, wasOpen bool, res *Result) {
+	x.outcome, x.void = outcome, true
+	x.settle(now)
 	if k.last == x {
 		k.last = k.before(x)
 	}
-	if ev.Outcome == Failed {
+	if outcome == Failed {
 		x.override = classify.CompactionFailed
 	}
 	switch {
-	case wasOpen && ev.Outcome == Failed:
-		x.settle(now)
+	case wasOpen && outcome == Failed:
 		k.soften(AlertCompactionFailed, x)
 		k.emit(now, x, res)
-	case wasOpen:
-		x.settle(now)
-		if x.revision == 0 {
-			k.bounds = slices.DeleteFunc(k.bounds, func(o *bound) bool { return o == x })
-		} else {
-			k.clearedLater(now, x, res)
-		}
-	default:
-		k.clearedLater(now, x, res)
+	case x.revision == 0:
+		k.bounds = slices.DeleteFunc(k.bounds, func(o *bound) bool { return o == x })
 	}
 }
 

@@ -29,6 +29,8 @@ type Config struct {
 	// Alerts says which kinds are raised.
 	Alerts [alertKinds]bool
 	Limits Limits
+	// Durable makes the core keep note of what Changes returns.
+	Durable bool
 }
 
 // Sources is a set of classify.Source.

@@ -17,11 +17,16 @@ type Core struct {
 	sessions map[SessionKey]*session
 	wakes    wakes
 	stats    Stats
+	// changed are the sessions that were touched since Changes was last called.
+	changed map[SessionKey]struct{}
 }
 
 // New returns an empty core. The configuration is shared and read only.
 func New(cfg *Config, fleet Fleet) *Core {
-	return &Core{cfg: cfg, fleet: fleet, sessions: map[SessionKey]*session{}, stats: Stats{States: map[classify.State]int{}}}
+	return &Core{
+		cfg: cfg, fleet: fleet, sessions: map[SessionKey]*session{}, stats: Stats{States: map[classify.State]int{}},
+		changed: map[SessionKey]struct{}{},
+	}
 }
 
 // Mark stands for one taken event until it is annotated.
@@ -112,11 +117,13 @@ func (s *session) take(now time.Time, ev *Event, mark *Mark, res *Result) bool {
 		for _, k := range s.concerned(ev.Key.Agent) {
 			k.park(now, res)
 		}
-	case SessionStart, Activity:
-		if ev.Kind == Activity {
-			s.core.fleet.Saw(s.key.Tenant(), ev.Runtime, ReportsActivity)
-		}
+	case SessionStart:
 		for _, k := range s.concerned(ev.Key.Agent) {
+			k.resume(now, ev.Kind)
+		}
+	case Activity:
+		s.core.fleet.Saw(s.key.Tenant(), ev.Runtime, ReportsActivity)
+		if k := s.find(ev.Key.Agent); k != nil {
 			k.resume(now, ev.Kind)
 		}
 	case NoKind:
@@ -168,10 +175,18 @@ func (c *Core) remove(s *session) {
 		}
 	}
 	delete(c.sessions, s.key)
+	c.touch(s.key)
 	if s.index >= 0 {
 		heap.Remove(&c.wakes, s.index)
 	}
 	c.fleet.GiveSession()
+}
+
+// touch notes that a session is to be stored anew.
+func (c *Core) touch(key SessionKey) {
+	if c.cfg.Durable {
+		c.changed[key] = struct{}{}
+	}
 }
 
 // settleSession forgets, counts and schedules after something happened.
@@ -180,6 +195,7 @@ func (c *Core) settleSession(s *session, now time.Time) {
 		k.tidy(now)
 		c.recount(k)
 	}
+	c.touch(s.key)
 	s.wake = s.nextWake()
 	if s.index < 0 {
 		heap.Push(&c.wakes, s)

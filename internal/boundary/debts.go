@@ -14,7 +14,18 @@ func (e entry) settle(x *bound, status debtStatus, turn uint64, shown classify.V
 	if d.status == owed || d.by != x {
 		d.turn = turn
 	}
-	d.status, d.by, d.shown = status, x, shown.Digest
+	d.status, d.by, d.shown, d.instead = status, x, shown.Digest, nil
+	if own := e.value(); e.before.Value != own {
+		d.instead = &e.before.Value
+	}
+	if status == answered {
+		d.overdue = false
+	}
+}
+
+// value is what the snapshot itself states.
+func (e entry) value() classify.Value {
+	return classify.Value{Digest: e.decisions[e.at].digest, Form: e.form}
 }
 
 // reopen makes a boundary's own answers owed again: what it took for evidence

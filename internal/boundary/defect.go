@@ -23,6 +23,8 @@ type defect struct {
 	shownAt classify.Instant
 	seenAt  time.Time
 	probe   bool
+	// turn is when it was raised: later snapshots do not change what counts.
+	turn uint64
 	// origin raised it, bound showed it last.
 	origin, bound *bound
 }
@@ -44,28 +46,40 @@ func (k *keyState) removeDefect(d *defect) {
 // the damaged context must not become its own baseline. An original none stands
 // beside them. Where nobody states the invariant any more, the original is held
 // against what a look states.
-func (d *defect) overlay(x *bound, entries []entry, stated bool) []entry {
-	if d.origin == x && len(entries) > 0 {
+func (d *defect) overlay(entries []entry, stated bool) []entry {
+	if len(entries) == 0 {
+		return d.alone(stated)
+	}
+	var later []int
+	for i, e := range entries {
+		if e.snap.turn > d.turn && e.debts[e.at].instead == nil {
+			later = append(later, i)
+		}
+	}
+	if len(later) == 0 {
 		return entries
 	}
-	own := entry{before: classify.Before{Text: d.text, Since: d.shownAt}}
 	replaced := false
 	for _, original := range d.originals {
-		own.before.Value = original
-		switch {
-		case original.Digest.IsNothing():
-			entries = append(entries, own)
-		case !replaced:
-			replaced = true
-			if len(entries) == 0 && stated {
-				entries = []entry{own}
-				continue
-			}
-			for i := range entries {
-				entries[i].before.Value, entries[i].before.Text, entries[i].before.Fault = original, d.text, ""
-			}
-		case len(entries) > 0:
-			entries = append(entries, own)
+		if original.Digest.IsNothing() || replaced {
+			entries = append(entries, entry{before: classify.Before{Value: original, Text: d.text}})
+			continue
+		}
+		replaced = true
+		for _, i := range later {
+			entries[i].before.Value, entries[i].before.Fault = original, ""
+		}
+	}
+	return entries
+}
+
+// alone holds the originals against a look where no baseline states the
+// invariant any more. Silence shows an original none again, but nothing else.
+func (d *defect) alone(stated bool) []entry {
+	var entries []entry
+	for _, original := range d.originals {
+		if stated || original.Digest.IsNothing() {
+			entries = append(entries, entry{before: classify.Before{Value: original, Text: d.text}})
 		}
 	}
 	return entries
@@ -84,18 +98,18 @@ func (k *keyState) recordDefect(x *bound, f *classify.Finding, entries []entry, 
 	d := k.defect(f.Name)
 	switch {
 	case decided.State.Healthy():
-		k.remember(f.Name, lastHealthy{best.Value, best.ObservedAt, best.Probe()})
+		k.remember(f.Name, best.Value)
 		if d != nil && decided.State == classify.ApprovedChange {
 			k.approveDefect(d, best.Value, best.at, x.id, false)
 		}
 		return
 	case decided.State < classify.Dropped || decided.Cleared != classify.NoState || f.Optional:
 		return
-	case d == nil && k.healthy[f.Name].outdates(best):
-		return // a late revision of an old boundary raises nothing anew
+	case d == nil && !best.ObservedAt.After(x.raised[f.Name]):
+		return // it was raised by this look already, and cleared since
 	}
 	if d == nil {
-		d = &defect{name: f.Name, text: newestEntry(entries).Text, origin: x}
+		d = &defect{name: f.Name, text: newestEntry(entries).Text, origin: x, turn: k.turn}
 		for _, e := range entries {
 			if !slices.ContainsFunc(d.originals, e.before.Same) {
 				d.originals = append(d.originals, e.before.Value)
@@ -105,6 +119,10 @@ func (k *keyState) recordDefect(x *bound, f *classify.Finding, entries []entry, 
 	}
 	d.state, d.shown, d.shownAt, d.seenAt = decided.State, best.Value, best.ObservedAt, best.at
 	d.probe, d.bound = best.Probe(), x
+	if x.raised == nil {
+		x.raised = map[string]classify.Instant{}
+	}
+	x.raised[f.Name] = best.ObservedAt
 }
 
 func newestEntry(entries []entry) *classify.Before {
@@ -160,22 +178,9 @@ func noneFor(v classify.Value) digest.Digest {
 // maxHealthy bounds the names whose last healthy value is remembered.
 const maxHealthy = 64
 
-// lastHealthy is a value that was found healthy, and by what look.
-type lastHealthy struct {
-	classify.Value
-	at    classify.Instant
-	probe bool
-}
-
-// outdates reports whether what showed the healthy value counts before older
-// evidence.
-func (h lastHealthy) outdates(e *evidence) bool {
-	return h.at.After(e.ObservedAt) && (!h.probe || e.Probe())
-}
-
-func (k *keyState) remember(name string, v lastHealthy) {
+func (k *keyState) remember(name string, v classify.Value) {
 	if k.healthy == nil {
-		k.healthy = map[string]lastHealthy{}
+		k.healthy = map[string]classify.Value{}
 	}
 	if _, known := k.healthy[name]; known || len(k.healthy) < maxHealthy {
 		k.healthy[name] = v
@@ -186,22 +191,22 @@ func (k *keyState) remember(name string, v lastHealthy) {
 // healthy, without an approval (not used up by this) and not outstanding:
 // something changed while nobody looked.
 func (k *keyState) changedSince(s *snap, now time.Time) []string {
-	if s.marker() || s.failed || len(s.decisions) == 0 {
+	if s.hollow() || len(s.decisions) == 0 {
 		return nil
 	}
 	var out []string
 	for name, last := range k.healthy {
 		v := classify.Value{Digest: digest.None, Form: s.form}
-		if i := s.content.find(name); i >= 0 {
-			if s.decisions[i].fault != "" {
-				continue
-			}
+		switch i := s.content.find(name); {
+		case i < 0 && (s.truncated || s.tooMany), i >= 0 && s.decisions[i].fault != "":
+			continue // it may have been stated, or cannot be read
+		case i >= 0:
 			v.Digest = s.decisions[i].digest
 		}
-		if last.Same(v) || v.Digest.IsValue() && last.Digest.IsValue() && !v.Comparable(last.Value) || k.defect(name) != nil {
+		if last.Same(v) || v.Digest.IsValue() && last.Digest.IsValue() && !v.Comparable(last) || k.defect(name) != nil {
 			continue
 		}
-		a := k.book.Ask(approval.Question{Invariant: name, Agent: k.agent, From: noneFor(last.Value), To: noneFor(v), At: now})
+		a := k.book.Ask(approval.Question{Invariant: name, Agent: k.agent, From: noneFor(last), To: noneFor(v), At: now})
 		if !a.Covers() {
 			out = append(out, name)
 		}
@@ -229,7 +234,7 @@ func (k *keyState) approvedAfter(now time.Time, name string, res *Result) {
 	var touched *bound
 	if d := k.defect(name); d != nil {
 		if k.approveDefect(d, d.shown, d.seenAt, d.bound.id, true) {
-			k.remember(name, lastHealthy{d.shown, d.shownAt, d.probe})
+			k.remember(name, d.shown)
 			touched = d.bound
 		}
 	}
@@ -249,7 +254,12 @@ func (k *keyState) approvedAfter(now time.Time, name string, res *Result) {
 			touched = by
 		}
 	}
-	if touched != nil && touched.observed() {
-		k.revise(now, touched, res)
+	if touched != nil {
+		for i, f := range touched.findings {
+			if f.Name == name && f.State >= classify.Dropped && k.defect(name) == nil {
+				touched.findings[i].Reason, touched.findings[i].Cleared = classify.ApprovedAfter, classify.ApprovedChange
+			}
+		}
+		k.emit(now, touched, res)
 	}
 }

@@ -81,16 +81,16 @@ func (k *keyState) judge(x *bound) *Verdict {
 		x.findings = k.pending(x)
 	}
 	state, reason := classify.Rollup(x.findings)
-	if x.override != "" || state == classify.NoState {
-		state = classify.Worse(state, classify.Unverified)
-		if x.override != "" {
-			reason = x.override
-		}
+	switch {
+	case x.override != "":
+		state, reason = classify.Worse(state, classify.Unverified), x.override
+	case state == classify.NoState: // nothing required was stated before
+		state, reason = classify.Unverified, classify.NoBaseline
 	}
 	v := &Verdict{
 		BoundaryID: x.id, Revision: x.revision, State: k.sessionState(), Boundary: state, Reason: reason,
 		Findings: slices.Clone(x.findings), ChangedSince: slices.Clone(x.changedSince), Late: x.late,
-		ApprovalUsed: x.approved, ApprovalSigned: x.signed, Coverage: x.coverage(),
+		ApprovalUsed: x.approved, ApprovalSigned: x.signed, Coverage: k.coverage(x),
 	}
 	if v.State == classify.NoState {
 		v.State = state
@@ -128,11 +128,12 @@ func (x *bound) refused() classify.Reason {
 	return x.refusal.Reason
 }
 
-func (x *bound) coverage() Coverage {
+func (k *keyState) coverage(x *bound) Coverage {
+	known := x.snapshots > 0 || slices.ContainsFunc(k.snaps, func(s *snap) bool { return s.heldBy(x) })
 	switch {
-	case x.snapshots > 0 && x.observed():
+	case known && x.observed():
 		return CoverageObserved
-	case x.snapshots > 0:
+	case known:
 		return CoverageBaseline
 	}
 	return CoverageBoundary
@@ -166,22 +167,21 @@ func (k *keyState) actions(x *bound, v *Verdict) []classify.Action {
 
 // emit issues a receipt where findings, session state or alerts changed.
 func (k *keyState) emit(now time.Time, x *bound, res *Result) {
-	k.issue(now, x, k.edges(now, x), false, res)
+	k.issue(now, x, k.edges(now, x), res)
 }
 
-// clearedLater issues a revision only where the session's state or alerts
-// changed.
-func (k *keyState) clearedLater(now time.Time, x *bound, res *Result) {
-	k.issue(now, x, k.edges(now, x), true, res)
-}
-
-func (k *keyState) issue(now time.Time, x *bound, alerts []Alert, stateOnly bool, res *Result) {
-	v := k.judge(x)
-	old := x.verdict
-	if old != nil && len(alerts) == 0 && (stateOnly && old.State == v.State || old.same(v)) {
-		return
+// clearedLater issues a revision only where the session's state changed by what
+// was just done, or alerts did.
+func (k *keyState) clearedLater(now time.Time, x *bound, before classify.State, res *Result) {
+	alerts := k.edges(now, x)
+	if len(alerts) > 0 || x.verdict != nil && k.sessionState() != before {
+		k.issue(now, x, alerts, res)
 	}
-	if old == nil && stateOnly && len(alerts) == 0 {
+}
+
+func (k *keyState) issue(now time.Time, x *bound, alerts []Alert, res *Result) {
+	v := k.judge(x)
+	if x.verdict != nil && len(alerts) == 0 && x.verdict.same(v) {
 		return
 	}
 	x.revision++

@@ -46,6 +46,9 @@ func (k *keyState) evaluateWhole(x *bound, named []classify.Finding) []classify.
 			continue
 		}
 		for _, r := range s.flaws() {
+			if s.hollow() && k.solidAt(x) {
+				break
+			}
 			if !slices.ContainsFunc(named, func(f classify.Finding) bool { return f.Reason == r && r == classify.EvidenceMissing }) {
 				add(classify.Unverified, r, false)
 			}
@@ -213,7 +216,7 @@ func (k *keyState) checkLoose(x *bound, best *look, add func(classify.State, cla
 			return
 		}
 	}
-	if k.envelope == nil {
+	if k.envelope == nil || k.envelope.original == nil {
 		add(classify.Unverified, classify.NoBaseline, false)
 	}
 }

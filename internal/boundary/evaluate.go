@@ -53,7 +53,7 @@ func (k *keyState) namesAt(x *bound) []string {
 	}
 	names := slices.Clone(k.core.cfg.RequiredInvariants)
 	for _, s := range k.snaps {
-		if !x.inPlay(s) {
+		if !x.inPlay(s) || s.hollow() && k.solidAt(x) {
 			continue
 		}
 		for i, d := range s.decisions {
@@ -151,7 +151,7 @@ func (k *keyState) withoutBaseline(x *bound, f classify.Finding, stated bool) (c
 	}
 	f.Reason = classify.NoBaseline
 	for _, s := range k.snaps {
-		if x.inPlay(s) && s.failed {
+		if x.inPlay(s) && s.failed && !k.solidAt(x) {
 			f.Reason = classify.EvidenceMissing
 		}
 	}
@@ -169,7 +169,7 @@ func (k *keyState) withoutBaseline(x *bound, f classify.Finding, stated bool) (c
 func (k *keyState) entries(x *bound, name string) (entries []entry, stated bool) {
 	newest := uint64(0)
 	for _, s := range k.snaps {
-		if !x.inPlay(s) {
+		if !x.inPlay(s) || s.hollow() && k.solidAt(x) {
 			continue
 		}
 		i := s.content.find(name)
@@ -177,9 +177,11 @@ func (k *keyState) entries(x *bound, name string) (entries []entry, stated bool)
 			continue
 		}
 		d := &s.decisions[i]
-		entries = append(entries, entry{s, i, classify.Before{
-			Value: classify.Value{Digest: d.digest, Form: s.form}, Fault: d.fault, Text: d.text, Taken: s.taken(i),
-		}})
+		e := entry{s, i, classify.Before{Fault: d.fault, Text: d.text, Taken: s.taken(i)}}
+		if e.before.Value = e.value(); s.debts[i].by == x && s.debts[i].instead != nil {
+			e.before.Value, e.before.Fault = *s.debts[i].instead, ""
+		}
+		entries = append(entries, e)
 		newest = max(newest, s.turn)
 	}
 	entries = slices.DeleteFunc(entries, func(e entry) bool {
@@ -188,9 +190,14 @@ func (k *keyState) entries(x *bound, name string) (entries []entry, stated bool)
 	})
 	stated = slices.ContainsFunc(x.looks, func(l *look) bool { return l.find(name) != nil })
 	if d := k.defect(name); d != nil {
-		entries = d.overlay(x, entries, stated)
+		entries = d.overlay(entries, stated)
 	}
 	return entries, stated
+}
+
+// solidAt reports whether a boundary compares a baseline that is not hollow.
+func (k *keyState) solidAt(x *bound) bool {
+	return slices.ContainsFunc(k.snaps, func(s *snap) bool { return x.inPlay(s) && !s.hollow() })
 }
 
 // unusable returns why a baseline is unusable for the invariant, "" where none
@@ -224,7 +231,7 @@ func (e *evidence) replacedBy(n *evidence) bool {
 	if e.Probe() != n.Probe() {
 		return e.Probe()
 	}
-	return !e.ObservedAt.After(n.ObservedAt)
+	return n.ObservedAt.After(e.ObservedAt) // of two at one time the first stays
 }
 
 // bestEvidence finds the sufficient statement that counts, with the vote of each
@@ -252,6 +259,8 @@ func (k *keyState) bestEvidence(x *bound, name string, entries []entry) (best *e
 			best, votes = e, found
 		case r != "" && e.statement != nil:
 			weak = r
+		case r == classify.ObservedTooEarly:
+			silence = r
 		}
 	}
 	switch {

@@ -27,9 +27,15 @@ func (s *session) expire(now time.Time, res *Result) {
 // expireLooks takes up the early looks that waited long enough, in order of
 // arrival.
 func (k *keyState) expireLooks(now time.Time, res *Result) {
-	for len(k.waiting) > 0 && !k.waiting[0].waitUntil.After(now) {
-		l := k.waiting[0]
-		k.waiting = slices.Delete(k.waiting, 0, 1)
+	var due []*look
+	k.waiting = slices.DeleteFunc(k.waiting, func(l *look) bool {
+		if l.waitUntil.After(now) {
+			return false
+		}
+		due = append(due, l)
+		return true
+	})
+	for _, l := range due {
 		k.takeUp(now, l, res)
 	}
 }
@@ -50,7 +56,7 @@ func (s *session) forget(now time.Time, res *Result) {
 			x = &bound{id: k.fingerprint(AlertPostObservationMissing), start: now}
 		}
 		x.override = classify.SessionExpired
-		k.issue(now, x, alerts, false, res)
+		k.issue(now, x, alerts, res)
 	}
 	s.core.remove(s)
 }

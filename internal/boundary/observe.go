@@ -18,17 +18,22 @@ func (s *session) snapshot(now time.Time, ev *Event, mark *Mark, res *Result) bo
 		return false
 	}
 	at := classify.At(now)
-	x := k.openFor(ev.BoundaryID)
-	if x != nil && x.snapshots == 0 && x.completions > 0 && !classify.NotLaterThan(ev.Time.Or(at), x.openedEnd) {
-		// Taken from the summary: no baseline for the compaction before it.
-		k.end(now, x, classify.NoBaseline, res)
-		x = nil
+	for _, x := range k.openAll(ev.BoundaryID) {
+		if x.snapshots == 0 && x.completions > 0 && !classify.NotLaterThan(ev.Time.Or(at), x.openedEnd) {
+			// Taken from the summary: no baseline for the compaction before it.
+			k.end(now, x, classify.NoBaseline, res)
+		}
 	}
+	x := k.openFor(ev.BoundaryID)
 	sn := k.addSnap(ev, at)
 	if x == nil {
 		x = k.openBound(now, ev)
 	} else {
 		k.joined(now, x, x.snapshots > 0, ev, res)
+		if x.snapshots == 0 && x.status == armed { // the later of completion and snapshot
+			x.windowFrom = now
+			x.arm(now)
+		}
 	}
 	x.learn(ev)
 	x.snapshots++
@@ -53,7 +58,7 @@ func (k *keyState) joined(now time.Time, x *bound, again bool, ev *Event, res *R
 
 // openBound opens a boundary with an armed window.
 func (k *keyState) openBound(now time.Time, ev *Event) *bound {
-	x := &bound{pairing: ev.BoundaryID, start: now, windowFrom: now, runtime: ev.Runtime, window: k.core.cfg.window(ev.Runtime)}
+	x := &bound{opened: k.nextTurn(), pairing: ev.BoundaryID, start: now, windowFrom: now, runtime: ev.Runtime, window: k.core.cfg.window(ev.Runtime)}
 	x.id = ev.BoundaryID
 	if x.id == "" {
 		x.id = k.newID(now, ev)
@@ -153,7 +158,6 @@ func (s *session) observation(now time.Time, ev *Event, mark *Mark, res *Result)
 	}
 	l := newLook(ev, now, k.nextTurn(), mark)
 	open := k.openAll(ev.BoundaryID)
-	open = slices.DeleteFunc(open, func(x *bound) bool { return x.precedes(l) })
 	if len(open) == 0 {
 		mark.reason = classify.AwaitingSnapshot
 		l.waitUntil = now.Add(k.core.cfg.ReorderGrace)
@@ -176,18 +180,15 @@ func (s *session) observation(now time.Time, ev *Event, mark *Mark, res *Result)
 	return true
 }
 
-// precedes reports whether a look was taken before a compaction that nobody took
-// a snapshot for: it says nothing of it.
-func (x *bound) precedes(l *look) bool {
-	return x.snapshots == 0 && x.completions > 0 && l.event.Plausible(l.received) && classify.EarlierThan(l.event, x.openedEnd)
-}
-
 // takeUp decides what an early look is once it has waited long enough: a
 // revision of the last boundary where that is still owed an answer or was
 // settled less than a window ago, else a boundary of its own.
 func (k *keyState) takeUp(now time.Time, l *look, res *Result) {
 	source := l.source
-	x := k.revisable(l)
+	x := k.newest(l.boundaryID)
+	if open := k.openAll(l.boundaryID); len(open) > 0 {
+		x = open[len(open)-1]
+	}
 	if x != nil && !x.open() && !k.owedFrom(x) && l.at.Sub(x.settledAt) >= x.window {
 		x = nil
 	}
@@ -203,32 +204,6 @@ func (k *keyState) takeUp(now time.Time, l *look, res *Result) {
 	k.looks = append(k.looks, l)
 	k.takeLook(x, l)
 	k.revise(now, x, res)
-}
-
-// revisable returns the newest boundary that a look can speak of: not one that
-// began after it was taken.
-func (k *keyState) revisable(l *look) *bound {
-	for _, x := range slices.Backward(k.bounds) {
-		if !x.void && meets(x.pairing, l.boundaryID) && !x.precedes(l) && !k.beganAfter(x, l) {
-			return x
-		}
-	}
-	return nil
-}
-
-// beganAfter reports whether all snapshots of a boundary are later than a look.
-func (k *keyState) beganAfter(x *bound, l *look) bool {
-	began := false
-	for _, s := range k.snaps {
-		if s.bound != x {
-			continue
-		}
-		began = l.event.Plausible(l.received) && s.event.Plausible(s.received) && l.event.Before(s.event)
-		if !began {
-			return false
-		}
-	}
-	return began
 }
 
 // owedFrom reports whether a boundary's own snapshots are still to be answered.
@@ -249,6 +224,7 @@ func (s *session) refusal(now time.Time, ev *Event, mark *Mark, res *Result) boo
 		}
 	}
 	verdict := ev.Verdict
+	x.refusedTurn = k.nextTurn()
 	x.refusal, x.refusedAt, x.refusalKept = &verdict, ev.Time.Or(classify.At(now)), false
 	x.learn(ev)
 	if x.firstLook.IsZero() {

@@ -46,7 +46,7 @@ type keyState struct {
 	envelope       *envelopeDefect
 	effect         *effectDefect
 	// healthy are the values that were last found healthy.
-	healthy map[string]lastHealthy
+	healthy map[string]classify.Value
 	// envelopeSeen is the time of the latest envelope that was judged.
 	envelopeSeen classify.Instant
 	alerts       [alertKinds]alertState
@@ -154,9 +154,11 @@ func (k *keyState) newest(id string) *bound {
 	return nil
 }
 
-// inPlay reports whether a snapshot is compared at a boundary.
+// inPlay reports whether a snapshot is compared at a boundary: what it answered
+// itself, and what was owed when it was open. What a later boundary asks is not
+// its business.
 func (x *bound) inPlay(s *snap) bool {
-	return meets(x.pairing, s.boundaryID) && (s.owes() || s.heldBy(x))
+	return meets(x.pairing, s.boundaryID) && (s.heldBy(x) || s.owes() && s.bound.opened <= x.opened)
 }
 
 // nextWake is when the session next needs attention.

@@ -26,10 +26,10 @@ func (k *keyState) revise(now time.Time, x *bound, res *Result) {
 	wanting := classify.Wanting(x.findings)
 	x.sufficient = slices.ContainsFunc(k.snaps, func(s *snap) bool { return s.heldBy(x) })
 	if !wanting {
-		k.overdueLook = false
+		k.overdueLook, x.unconfirmed = false, false
 	}
 	switch {
-	case state >= classify.Dropped || !wanting || x.refusal != nil && len(x.looks) == 0:
+	case state >= classify.Dropped || !wanting || x.refusedLast():
 		x.settle(now)
 	case x.status == settled && !x.passed:
 		x.live(now)
@@ -59,7 +59,7 @@ func (k *keyState) expireWindow(now time.Time, x *bound, res *Result) {
 	x.settle(now)
 	k.last = x
 	switch {
-	case x.snapshots == 0 && x.completions > 0 && !x.observed():
+	case x.completions > 0 && !x.observed() && !k.owesAt(x):
 		x.override = classify.NoObservation
 		k.soften(AlertInstrumentationGap, x)
 	case profile.Confirm && x.completions == 0 && k.core.fleet.Seen(k.key.Tenant(), x.runtime, ReportsCompletions):
@@ -75,6 +75,11 @@ func (k *keyState) expireWindow(now time.Time, x *bound, res *Result) {
 		k.soften(AlertDecisionUnverified, x)
 	}
 	k.emit(now, x, res)
+}
+
+// owesAt reports whether anything that a boundary compares is still owed.
+func (k *keyState) owesAt(x *bound) bool {
+	return slices.ContainsFunc(k.snaps, func(s *snap) bool { return x.inPlay(s) && s.owes() && x.snapshots > 0 })
 }
 
 // overdue marks what a closed window leaves unanswered.

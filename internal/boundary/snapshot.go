@@ -59,9 +59,12 @@ func (c *content) equal(d *content) bool {
 		slices.Equal(c.decisions, d.decisions)
 }
 
-// marker reports whether the snapshot states nothing at all: the host's own bare
-// event.
-func (c *content) marker() bool { return len(c.decisions) == 0 && !c.failed && c.envelope == nil }
+// hollow reports whether the snapshot is a baseline only where no other is owed:
+// the host's own bare event, one that could not be taken, or one that states
+// none everywhere.
+func (c *content) hollow() bool {
+	return c.failed || len(c.decisions) == 0 && c.envelope == nil && !c.truncated && !c.badName && !c.tooMany
+}
 
 func (c *content) find(name string) int {
 	return slices.IndexFunc(c.decisions, func(d decision) bool { return d.name == name })
@@ -90,6 +93,9 @@ type debt struct {
 	turn uint64
 	// shown is what was seen where a retired decision differed.
 	shown digest.Digest
+	// instead is what was compared in the place of the snapshot's own value: the
+	// original of a defect that was outstanding then. Nil for none.
+	instead *classify.Value
 	// overdue is set once a deadline passed without an answer.
 	overdue bool
 }
@@ -204,26 +210,61 @@ func (k *keyState) addSnap(ev *Event, now classify.Instant) *snap {
 	if c.number == 0 {
 		c.number = s.turn
 	}
-	k.absorbMarkers(s)
+	k.absorbHollow(s)
 	k.snaps = append(k.snaps, s)
 	k.boundCandidates()
 	return s
 }
 
-// absorbMarkers sees to it that a bare marker is a baseline only where no other
-// is owed: the host's own event and the producer's snapshot are one compaction.
-func (k *keyState) absorbMarkers(s *snap) {
-	if s.marker() {
-		if slices.ContainsFunc(k.snaps, (*snap).owes) {
-			s.whole.status = answered
+// absorbHollow sees to it that a hollow snapshot is a baseline only where no
+// other is owed: the host's own event and the producer's snapshot are one
+// compaction.
+func (k *keyState) absorbHollow(s *snap) {
+	if s.hollow() {
+		if slices.ContainsFunc(k.snaps, func(o *snap) bool { return o.owes() && !o.hollow() }) {
+			s.absorb()
 		}
 		return
 	}
-	for _, m := range k.snaps {
-		if m.marker() && !m.whole.overdue {
-			m.whole.status = answered
+	for _, h := range k.snaps {
+		if h.hollow() && !h.whole.overdue {
+			h.absorb()
 		}
 	}
+}
+
+// absorb takes all debts off a hollow snapshot that were not answered: another
+// one asks.
+func (s *snap) absorb() {
+	s.whole.absorb()
+	for i := range s.debts {
+		s.debts[i].absorb()
+	}
+}
+
+func (d *debt) absorb() {
+	if d.status == owed {
+		d.status = answered
+	}
+}
+
+// absorbed reports whether another snapshot asks in this one's place.
+func (s *snap) absorbed() bool { return s.hollow() && s.whole.status == answered && s.whole.by == nil }
+
+// forgive takes what is still owed off a snapshot that met no compaction. What
+// its boundary found stays.
+func (s *snap) forgive(x *bound) {
+	for i := range s.debts {
+		s.debts[i].forgive(x)
+	}
+	s.whole.forgive(x)
+}
+
+func (d *debt) forgive(x *bound) {
+	if d.status == owed {
+		d.status, d.by = answered, x
+	}
+	d.overdue = false
 }
 
 // boundCandidates keeps at most Limits.Candidates different owed baselines, the

@@ -65,6 +65,22 @@ func TestInsufficient(t *testing.T) {
 	}
 }
 
+// TestWeaker: of what two baselines say of one look the first in the order of the
+// contract holds, whichever is asked first.
+func TestWeaker(t *testing.T) {
+	order := []Reason{"not_fresh", "observed_too_early", ""}
+	for i, a := range order {
+		for j, b := range order {
+			assert.Equal(t, order[min(i, j)], Weaker(a, b), "%q and %q", a, b)
+		}
+	}
+	for _, own := range []Reason{"digest_malformed", "source_missing", "source_not_accepted"} { // those of the look itself
+		assert.Equal(t, own, Weaker(own, own))
+		assert.Equal(t, own, Weaker("", own))
+		assert.Equal(t, own, Weaker(own, ""))
+	}
+}
+
 // TestFresh: each row changes one thing of a snapshot that was observed at noon,
 // sent 100 ms and received 300 ms later, and of a look at it 5 minutes after that.
 func TestFresh(t *testing.T) {
@@ -232,4 +248,10 @@ func TestProbe(t *testing.T) {
 	for _, s := range []Source{NoSource, Agent, Human, Record, Environment} {
 		assert.Equal(t, s == Environment, After{Source: s}.Probe())
 	}
+}
+
+func TestInstantConverts(t *testing.T) {
+	assert.Equal(t, time.Date(2026, 3, 4, 12, 0, 0, 500_000_000, time.UTC), noon.Time().UTC())
+	assert.True(t, Instant(0).Time().IsZero())
+	assert.Equal(t, noon+minute, noon.Add(time.Minute))
 }

@@ -114,3 +114,27 @@ func TestNow(t *testing.T) {
 	assert.Equal(t, Dropped, Finding{State: Dropped}.Now())
 	assert.Equal(t, ApprovedChange, Finding{State: Dropped, Cleared: ApprovedChange}.Now())
 }
+
+func TestSaysSame(t *testing.T) {
+	base := Finding{Name: "note", State: Dropped, Reason: MissingAfter}
+	for name, c := range map[string]struct {
+		change func(*Finding)
+		same   bool
+	}{
+		"nothing":  {func(*Finding) {}, true},
+		"name":     {func(f *Finding) { f.Name = "scope" }, false},
+		"state":    {func(f *Finding) { f.State = Conflicting }, false},
+		"reason":   {func(f *Finding) { f.Reason = ApprovedAfter }, false},
+		"cleared":  {func(f *Finding) { f.Cleared = ApprovedChange }, false},
+		"optional": {func(f *Finding) { f.Optional = true }, false},
+		"source":   {func(f *Finding) { f.Source = Human }, true},
+		"revision": {func(f *Finding) { f.Revision, f.ApprovalRef, f.Choices = "7", "apr-1", 3 }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			other := base
+			c.change(&other)
+			assert.Equal(t, c.same, base.SaysSame(other))
+			assert.Equal(t, c.same, other.SaysSame(base))
+		})
+	}
+}

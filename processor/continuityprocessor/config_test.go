@@ -9,6 +9,7 @@ import (
 	"encoding/pem"
 	"os"
 	"path/filepath"
+	"reflect"
 	"testing"
 	"time"
 
@@ -238,4 +239,27 @@ func TestWarnings(t *testing.T) {
 		defaultConfig(c.change).warn(zap.New(core))
 		require.Equal(t, c.want, logs.Len(), name)
 	}
+}
+
+// The table in README.md names every key.
+func TestReadmeNamesEveryKey(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	var check func(prefix string, of reflect.Type)
+	check = func(prefix string, of reflect.Type) {
+		for i := range of.NumField() {
+			key := of.Field(i).Tag.Get("mapstructure")
+			if key == "" {
+				continue
+			}
+			if field := of.Field(i).Type; field.Kind() == reflect.Struct && field != reflect.TypeFor[EventsConfig]() {
+				check(prefix+key+".", field)
+				continue
+			}
+			require.Contains(t, string(readme), "`"+prefix+key+"`")
+		}
+	}
+	check("", reflect.TypeFor[Config]())
+	check("", reflect.TypeFor[EventsConfig]())
+	check("", reflect.TypeFor[RuntimeConfig]())
 }

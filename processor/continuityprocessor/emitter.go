@@ -38,7 +38,9 @@ type emitter struct {
 	lane *lane
 	// deliver returns the first attempt to hand receipts on.
 	deliver func([]*boundary.Receipt) delivery
-	// refused and relieved tell what became of receipts.
+	// held is told at the first refusal of receipts that are tried again, refused
+	// at their last, relieved when a full lane has room again.
+	held     func(n int, err error)
 	refused  func(n int, err error)
 	relieved func(dropped int)
 
@@ -59,7 +61,7 @@ type delivery func(context.Context) (again delivery, err error)
 func newEmitter(l *lane, deliver func([]*boundary.Receipt) delivery) *emitter {
 	e := &emitter{
 		lane: l, deliver: deliver, closing: make(chan struct{}), done: make(chan struct{}),
-		refused: func(int, error) {}, relieved: func(int) {},
+		held: func(int, error) {}, refused: func(int, error) {}, relieved: func(int) {},
 	}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	return e
@@ -146,7 +148,7 @@ func (e *emitter) run() {
 // handOver delivers one batch; false says that there was no more time for it.
 func (e *emitter) handOver(receipts []*boundary.Receipt) bool {
 	again := e.deliver(receipts)
-	for pause := firstRetry; ; {
+	for pause := time.Duration(0); ; {
 		var err error
 		again, err = again(e.ctx)
 		if err == nil {
@@ -155,6 +157,13 @@ func (e *emitter) handOver(receipts []*boundary.Receipt) bool {
 		if consumererror.IsPermanent(err) {
 			e.refused(len(receipts), err)
 			break
+		}
+		if e.ctx.Err() != nil {
+			return false
+		}
+		if pause == 0 {
+			pause = firstRetry
+			e.held(len(receipts), err)
 		}
 		if pause = e.wait(pause); pause == 0 {
 			return false

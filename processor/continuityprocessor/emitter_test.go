@@ -100,6 +100,7 @@ type emitting struct {
 	outbox  *outbox
 	next    *moody
 	refusal []int
+	holds   int
 }
 
 func emit(which pipeline.Signal, limit int) *emitting {
@@ -110,6 +111,7 @@ func emit(which pipeline.Signal, limit int) *emitting {
 	}
 	e.emitter = newEmitter(e.outbox.attach(which), deliver)
 	e.refused = func(n int, _ error) { e.refusal = append(e.refusal, n) }
+	e.held = func(int, error) { e.holds++ }
 	go e.run()
 	return e
 }
@@ -169,6 +171,7 @@ func TestEmitRetries(t *testing.T) {
 		synctest.Wait()
 		require.Equal(t, upTo(4), e.next.seen())
 		e.drained(t)
+		require.Equal(t, 1, e.holds, "told once, not at each attempt")
 	})
 }
 

@@ -78,7 +78,7 @@ func (m *member) options() []processorhelper.Option {
 
 // join adds a pipeline to the state of its configuration.
 func (f *factory) join(
-	set processor.Settings, cfg *Config, which pipeline.Signal, make func(*lane) *emitter,
+	set processor.Settings, cfg *Config, which pipeline.Signal, build func(*lane) *emitter,
 ) (*member, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -91,7 +91,7 @@ func (f *factory) join(
 		s.mu, s.forget = &f.mu, func() { delete(f.states, cfg) }
 		f.states[cfg] = s
 	}
-	return s.join(which, make), nil
+	return s.join(which, build), nil
 }
 
 func writer(set processor.Settings, cfg *Config) receipt.Writer {

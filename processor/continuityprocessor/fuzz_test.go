@@ -54,19 +54,17 @@ func FuzzConsumeTraces(f *testing.F) {
 		return nil
 	})
 	require.NoError(f, err)
-	consume := map[bool]func(context.Context, ptrace.Traces) error{}
-	for _, session := range []bool{false, true} {
-		p, err := NewFactory().CreateTraces(context.Background(), processortest.NewNopSettings(metadata.Type), smallConfig(session), next)
-		require.NoError(f, err)
-		consume[session] = p.ConsumeTraces
-	}
 	f.Fuzz(func(t *testing.T, batch []byte, session bool) {
 		td, err := (&ptrace.JSONUnmarshaler{}).UnmarshalTraces(batch)
 		if err != nil {
 			t.Skip()
 		}
 		before := cloneTraces(td)
-		require.NoError(t, consume[session](t.Context(), td))
+		// With a state of its own, so that what is found can be found again.
+		p, err := NewFactory().CreateTraces(t.Context(), processortest.NewNopSettings(metadata.Type), smallConfig(session), next)
+		require.NoError(t, err)
+		require.NoError(t, p.ConsumeTraces(t.Context(), td))
+		require.NoError(t, p.Shutdown(t.Context()))
 		in, got := spansOf(before), spansOf(out)
 		require.Len(t, got, len(in))
 		require.Equal(t, before.ResourceSpans().Len(), out.ResourceSpans().Len())
@@ -100,19 +98,17 @@ func FuzzConsumeLogs(f *testing.F) {
 		return nil
 	})
 	require.NoError(f, err)
-	consume := map[bool]func(context.Context, plog.Logs) error{}
-	for _, session := range []bool{false, true} {
-		p, err := NewFactory().CreateLogs(context.Background(), processortest.NewNopSettings(metadata.Type), smallConfig(session), next)
-		require.NoError(f, err)
-		consume[session] = p.ConsumeLogs
-	}
 	f.Fuzz(func(t *testing.T, batch []byte, session bool) {
 		ld, err := (&plog.JSONUnmarshaler{}).UnmarshalLogs(batch)
 		if err != nil {
 			t.Skip()
 		}
 		before := cloneLogs(ld)
-		require.NoError(t, consume[session](t.Context(), ld))
+		// With a state of its own, so that what is found can be found again.
+		p, err := NewFactory().CreateLogs(t.Context(), processortest.NewNopSettings(metadata.Type), smallConfig(session), next)
+		require.NoError(t, err)
+		require.NoError(t, p.ConsumeLogs(t.Context(), ld))
+		require.NoError(t, p.Shutdown(t.Context()))
 		in, got := recordsOf(before), recordsOf(out)
 		require.Len(t, got, len(in))
 		for i := range in {
@@ -143,7 +139,6 @@ func requireKept(t *testing.T, in, got pcommon.Map) {
 	}
 }
 
-// smallConfig keeps little, so that a fuzzer can run for long.
 func smallConfig(session bool) *Config {
 	return defaultConfig(func(c *Config) {
 		c.Limits.Sessions = 50

@@ -22,13 +22,13 @@ import (
 //	create   the first member makes it, each further one joins
 //	start    the last of those created lets deadlines and emitters run; what
 //	         comes in before waits in the outbox
-//	shutdown the first of those started decides what is open, so that every
-//	         member can still hand over its signal's receipts; each drains and
-//	         leaves; the last ends what is left and is forgotten
+//	shutdown the first of those started ends the deadlines and decides what is
+//	         open, so that every member can still hand over its signal's
+//	         receipts; each drains and leaves; the last forgets the state
 //
-// Members may come and go in any order. A collector stops a pipeline's receivers
-// before its processors, but not all pipelines at once: what still arrives after
-// the first shutdown is decided by a later one.
+// The order is anybody's. A collector stops a pipeline's receivers before its
+// processors, but not all pipelines at once: what still arrives after the first
+// shutdown is decided by a later one, for the pipelines that are left.
 type shared struct {
 	cfg    *Config
 	reader *signal.Reader
@@ -46,8 +46,9 @@ type shared struct {
 	// warned is set once the configuration was spoken of.
 	warned bool
 	// stop ends the goroutine of deadlines, done is closed when it has ended.
-	// Both are nil while it does not run.
+	// Both are nil before it runs; ending is set at the first shutdown.
 	stop, done chan struct{}
+	ending     bool
 }
 
 func newShared(set processor.Settings, cfg *Config) (*shared, error) {
@@ -83,9 +84,10 @@ type member struct {
 }
 
 // join adds a pipeline. It needs the lock.
-func (s *shared) join(which pipeline.Signal, make func(*lane) *emitter) *member {
+func (s *shared) join(which pipeline.Signal, build func(*lane) *emitter) *member {
 	l := s.outbox.attach(which)
-	m := &member{shared: s, lane: l, emitter: make(l)}
+	m := &member{shared: s, lane: l, emitter: build(l)}
+	m.emitter.held = m.logHeld
 	m.emitter.refused = m.recordRefused
 	m.emitter.relieved = m.reportRelief
 	s.members[m] = struct{}{}
@@ -119,7 +121,7 @@ func (s *shared) runIfComplete() {
 			return
 		}
 	}
-	if s.stop == nil {
+	if s.stop == nil && !s.ending {
 		s.stop, s.done = make(chan struct{}), make(chan struct{})
 		go func(stop <-chan struct{}, done chan<- struct{}) {
 			defer close(done)
@@ -151,20 +153,22 @@ func (m *member) Shutdown(ctx context.Context) error {
 	m.left = true
 	delete(m.members, m)
 	last, started := len(m.members) == 0, m.host != nil
-	var stop, done chan struct{}
+	if started {
+		m.emit() // one that waited for others still hands over its receipts
+		if m.stop != nil && !m.ending {
+			close(m.stop)
+		}
+		m.ending = true
+	}
 	if last {
-		stop, done = m.stop, m.done
 		m.forget()
 	} else {
 		m.runIfComplete() // the others need not wait for this one any more
 	}
-	if started {
-		m.emit() // one that waited for others still hands over its receipts
-	}
+	done := m.done
 	m.mu.Unlock()
 
-	if stop != nil {
-		close(stop)
+	if started && done != nil {
 		<-done
 	}
 	var err error
@@ -219,6 +223,11 @@ func (s *shared) report(l *lane, event *componentstatus.Event) {
 	if host != nil {
 		componentstatus.ReportStatus(host, event)
 	}
+}
+
+func (m *member) logHeld(n int, err error) {
+	m.logger.Warn("The next consumer does not take receipts: they wait and are tried again",
+		zap.Stringer("signal", m.lane.signal), zap.Int("receipts", n), zap.Error(err))
 }
 
 func (m *member) recordRefused(n int, err error) {

@@ -20,8 +20,7 @@ type telemetry struct {
 	builder *metadata.TelemetryBuilder
 	// runtimes are the values of the label runtime.
 	runtimes map[string]struct{}
-	// The sets of attributes are made once. Those of reasons are made at first
-	// use: the vocabulary of reasons is closed, but long.
+	// The sets of attributes are made once.
 	boundaries  map[boundaryLabels]metric.MeasurementOption
 	durations   map[classify.State]metric.MeasurementOption
 	looks       map[string]metric.MeasurementOption
@@ -126,12 +125,10 @@ func (t *telemetry) startAtZero() {
 	for _, operation := range []string{"load", "write", "decode", "close"} {
 		b.ProcessorContinuityStorageErrors.Add(ctx, 0, labels("operation", operation))
 	}
-	for _, reason := range []classify.Reason{classify.SessionMissing, classify.Capacity} {
+	for _, reason := range rejections {
 		b.ProcessorContinuityEventsRejected.Add(ctx, 0, t.reason(reason))
 	}
-	for _, reason := range []classify.Reason{
-		classify.Match, classify.MissingAfter, classify.ChangedWithoutApproval, classify.PostObservationMissing,
-	} {
+	for _, reason := range findingReasons {
 		b.ProcessorContinuityFindings.Add(ctx, 0, t.reason(reason))
 	}
 	b.ProcessorContinuityEventsDuplicate.Add(ctx, 0)

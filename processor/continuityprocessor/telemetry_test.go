@@ -2,6 +2,11 @@ package continuityprocessor
 
 import (
 	"context"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -151,6 +156,32 @@ func TestCapacityIsCounted(t *testing.T) {
 	require.NoError(t, m.ConsumeTraces(t.Context(), spans(snapshot("s-1", time.Now(), original()), snapshot("s-2", time.Now(), original()))))
 	m.require(t, 1, "events_rejected", "reason", "capacity")
 	m.require(t, 1, "sessions_used")
+}
+
+// Every reason of the vocabulary is counted from zero, but for those that only
+// annotations and validations have.
+func TestEveryReasonIsCounted(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "..", "internal", "classify", "reason.go"), nil, 0)
+	require.NoError(t, err)
+	counted := map[string]bool{"session_missing": true, "awaiting_snapshot": true, "continuity_validated": true}
+	for _, r := range findingReasons {
+		counted[string(r)] = true
+	}
+	found := 0
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok {
+			return true
+		}
+		if name, ok := spec.Type.(*ast.Ident); ok && name.Name == "Reason" {
+			text, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
+			require.NoError(t, err)
+			require.True(t, counted[text], text)
+			found++
+		}
+		return true
+	})
+	require.Greater(t, found, 50)
 }
 
 func TestFleet(t *testing.T) {

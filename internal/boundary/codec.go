@@ -1,0 +1,338 @@
+package boundary
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/agentcontinuity/otelcol-continuity/internal/approval"
+	"github.com/agentcontinuity/otelcol-continuity/internal/classify"
+)
+
+// codecVersion is the first byte of everything that is stored. A change of what
+// follows gets a new one; testdata keeps a file of each.
+const codecVersion = 1
+
+// Change is a session to be stored anew, or to be deleted where Value is nil.
+type Change struct {
+	Key   SessionKey
+	Value []byte
+}
+
+// Changes returns what changed since the last call, encoded. It is called under
+// the owner's lock, so that what it returns is one moment of the core.
+func (c *Core) Changes() []Change {
+	if len(c.changed) == 0 {
+		return nil
+	}
+	out := make([]Change, 0, len(c.changed))
+	for key := range c.changed {
+		ch := Change{Key: key}
+		if s := c.sessions[key]; s != nil {
+			ch.Value = encodeSession(s)
+		}
+		out = append(out, ch)
+	}
+	clear(c.changed)
+	return out
+}
+
+// Load takes back a session that Changes gave away. It fails where the text
+// cannot be read or there is no room; nothing is loaded then.
+func (c *Core) Load(value []byte) error {
+	s, err := decodeSession(value, c)
+	if err != nil {
+		return err
+	}
+	if _, twice := c.sessions[s.key]; twice {
+		return fmt.Errorf("session is stored twice: %w", errCorrupt)
+	}
+	for i := range max(len(s.agents), 1) {
+		if !c.fleet.TakeSession() {
+			for range i {
+				c.fleet.GiveSession()
+			}
+			return fmt.Errorf("no room for another stored session (limits.sessions)")
+		}
+	}
+	c.sessions[s.key] = s
+	c.settleSession(s, s.touched)
+	delete(c.changed, s.key)
+	return nil
+}
+
+// StoredKey reads the key of an encoded session, to find the core it belongs to.
+func StoredKey(value []byte) (SessionKey, error) {
+	c := coder{buf: value, reading: true}
+	var key SessionKey
+	c.header()
+	c.sessionKey(&key)
+	if c.bad {
+		return SessionKey{}, errCorrupt
+	}
+	return key, nil
+}
+
+func (c *coder) header() {
+	version := uint64(codecVersion)
+	c.uint(&version)
+	if version != codecVersion {
+		c.fail()
+	}
+}
+
+func (c *coder) sessionKey(k *SessionKey) {
+	text(c, &k.Scope)
+	text(c, &k.Session)
+}
+
+func encodeSession(s *session) []byte {
+	c := &coder{}
+	c.header()
+	c.session(s)
+	return c.buf
+}
+
+func decodeSession(value []byte, core *Core) (*session, error) {
+	c := &coder{buf: value, reading: true}
+	s := &session{core: core, index: -1}
+	c.header()
+	c.session(s)
+	if c.bad || len(c.buf) > 0 || !s.sound() {
+		return nil, errCorrupt
+	}
+	return s, nil
+}
+
+// sound reports whether a session that was read keeps what the rest of the
+// package relies on.
+func (s *session) sound() bool {
+	for _, k := range s.agents {
+		for _, sn := range k.snaps {
+			if sn.content == nil || sn.bound == nil ||
+				len(sn.debts) != len(sn.decisions) || len(sn.observedAt) != len(sn.decisions) {
+				return false
+			}
+		}
+		for _, d := range k.defects {
+			if d.origin == nil || d.bound == nil || len(d.originals) == 0 {
+				return false
+			}
+		}
+		for _, x := range k.bounds {
+			if x == nil || slices.Contains(x.looks, nil) {
+				return false
+			}
+		}
+		if slices.Contains(k.looks, nil) || slices.ContainsFunc(k.waiting, func(l *look) bool { return l == nil || l.source == nil }) {
+			return false
+		}
+	}
+	return true
+}
+
+// session codes a session: its own fields, the tables of what its parts share,
+// then the parts.
+func (c *coder) session(s *session) {
+	c.sessionKey(&s.key)
+	c.sessionKey(&s.origin)
+	texts(c, &s.linked)
+	c.uint(&s.turn)
+	c.time(&s.touched)
+	list(c, &s.book.Entries, func(e **approval.Entry) {
+		if c.reading {
+			*e = &approval.Entry{}
+		}
+		c.entry(*e)
+	})
+	if !c.reading {
+		c.collect(s)
+	}
+	c.contents.code(c, c.content)
+	c.looks.code(c, c.look)
+	c.bounds.code(c, c.bound)
+	list(c, &s.agents, func(k **keyState) {
+		if c.reading {
+			*k = &keyState{session: s}
+		}
+		c.keyState(*k)
+	})
+	c.memory(&s.seen)
+}
+
+// collect fills the tables with everything that the session's parts point to.
+func (c *coder) collect(s *session) {
+	for _, k := range s.agents {
+		for _, x := range k.bounds {
+			c.bounds.add(x)
+		}
+		c.bounds.add(k.last)
+		c.bounds.add(k.lostBy)
+		for _, sn := range k.snaps {
+			c.contents.add(sn.content)
+			c.bounds.add(sn.bound)
+			c.bounds.add(sn.whole.by)
+			for i := range sn.debts {
+				c.bounds.add(sn.debts[i].by)
+			}
+		}
+		for _, d := range k.defects {
+			c.bounds.add(d.origin)
+			c.bounds.add(d.bound)
+		}
+		for kind := range k.alerts {
+			c.bounds.add(k.soft[kind])
+			for _, x := range k.alerts[kind].fired {
+				c.bounds.add(x)
+			}
+		}
+		for _, l := range slices.Concat(k.looks, k.waiting) {
+			c.looks.add(l)
+		}
+	}
+	for _, fingerprint := range s.seen.order {
+		c.bounds.add(s.seen.marks[fingerprint].bound)
+	}
+	for _, x := range c.bounds.items {
+		for _, l := range x.looks {
+			c.looks.add(l)
+		}
+	}
+}
+
+func (c *coder) keyState(k *keyState) {
+	text(c, &k.agent)
+	list(c, &k.bounds, func(x **bound) { c.bounds.ref(c, x) })
+	c.bounds.ref(c, &k.last)
+	c.bounds.ref(c, &k.lostBy)
+	list(c, &k.snaps, func(s **snap) {
+		if c.reading {
+			*s = &snap{}
+		}
+		c.snap(*s)
+	})
+	list(c, &k.looks, func(l **look) { c.looks.ref(c, l) })
+	list(c, &k.waiting, func(l **look) { c.looks.ref(c, l) })
+	list(c, &k.ends, func(e *compactionEnd) { number(c, &e.end); number(c, &e.received) })
+	list(c, &k.defects, func(d **defect) {
+		if c.reading {
+			*d = &defect{}
+		}
+		c.defect(*d)
+	})
+	pointer(c, &k.envelope, c.envelopeDefect)
+	pointer(c, &k.effect, func(e *effectDefect) { text(c, &e.reason); number(c, &e.at) })
+	byName(c, &k.healthy, c.value)
+	number(c, &k.envelopeSeen)
+	for kind := range k.alerts {
+		c.alertState(&k.alerts[kind])
+		c.bounds.ref(c, &k.soft[kind])
+	}
+	c.flags(&k.lost, &k.lostOverdue, &k.overdueLook)
+}
+
+func (c *coder) alertState(a *alertState) {
+	c.bool(&a.active)
+	c.time(&a.since)
+	texts(c, &a.things)
+	list(c, &a.fired, func(x **bound) { c.bounds.ref(c, x) })
+}
+
+func (c *coder) snap(s *snap) {
+	c.contents.ref(c, &s.content)
+	c.uint(&s.turn)
+	c.bounds.ref(c, &s.bound)
+	number(c, &s.event)
+	number(c, &s.received)
+	list(c, &s.observedAt, func(at *classify.Instant) { number(c, at) })
+	number(c, &s.eventObservedAt)
+	list(c, &s.debts, c.debt)
+	c.debt(&s.whole)
+	number(c, &s.completion)
+}
+
+func (c *coder) debt(d *debt) {
+	closed(c, &d.status, int(retired)+1)
+	c.bounds.ref(c, &d.by)
+	c.uint(&d.turn)
+	c.digest(&d.shown)
+	pointer(c, &d.instead, c.value)
+	c.bool(&d.overdue)
+}
+
+func (c *coder) defect(d *defect) {
+	text(c, &d.name)
+	closed(c, &d.state, int(classify.Conflicting)+1)
+	list(c, &d.originals, c.value)
+	c.bool(&d.text)
+	c.value(&d.shown)
+	number(c, &d.shownAt)
+	c.time(&d.seenAt)
+	c.uint(&d.turn)
+	c.bool(&d.probe)
+	c.bounds.ref(c, &d.origin)
+	c.bounds.ref(c, &d.bound)
+}
+
+func (c *coder) envelopeDefect(d *envelopeDefect) {
+	pointer(c, &d.original, c.envelope)
+	text(c, &d.summary)
+	c.reasons(&d.reasons)
+	text(c, &d.refused)
+}
+
+func (c *coder) reasons(s *[]classify.Reason) {
+	list(c, s, func(r *classify.Reason) { text(c, r) })
+}
+
+// memory codes the events that were seen. An annotation that was given already
+// comes back from its boundary's verdict.
+func (c *coder) memory(m *memory) {
+	list(c, &m.order, func(fingerprint *uint64) {
+		c.uint(fingerprint)
+		mark := m.marks[*fingerprint]
+		if c.reading {
+			mark = &Mark{}
+			if m.marks == nil {
+				m.marks = map[uint64]*Mark{}
+			}
+			m.marks[*fingerprint] = mark
+		}
+		c.mark(mark)
+	})
+}
+
+func (c *coder) mark(m *Mark) {
+	x, reason := m.bound, m.reason
+	if f := m.frozen; f != nil && f.Verdict == nil && !m.plain {
+		x = nil // it was annotated before its boundary was known
+	}
+	c.bounds.ref(c, &x)
+	text(c, &reason)
+	c.bool(&m.plain)
+	if c.reading {
+		m.bound, m.reason = x, reason
+	}
+}
+
+func (c *coder) entry(e *approval.Entry) {
+	text(c, &e.Session)
+	text(c, &e.Agent)
+	text(c, &e.Invariant)
+	text(c, &e.Ref)
+	c.digest(&e.From)
+	c.digest(&e.To)
+	text(c, &e.Approver)
+	text(c, &e.ApprovedAt)
+	text(c, &e.ExpiresAt)
+	text(c, &e.KeyID)
+	signature := string(e.Signature)
+	text(c, &signature)
+	if c.reading && signature != "" {
+		e.Signature = []byte(signature)
+	}
+	c.time(&e.Received)
+	closed(c, &e.Standing, int(approval.NotYetValid)+1)
+	c.time(&e.RevokedAt)
+	text(c, &e.UsedBy)
+	c.flags(&e.Independent, &e.Revoked, &e.Signed, &e.After)
+}

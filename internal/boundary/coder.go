@@ -1,0 +1,303 @@
+package boundary
+
+import (
+	"encoding/binary"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/agentcontinuity/otelcol-continuity/internal/classify"
+	"github.com/agentcontinuity/otelcol-continuity/internal/digest"
+)
+
+// coder writes or reads the binary form of state. Each type has one method that
+// walks its fields with it, in both directions, so that what is written and what
+// is read cannot differ.
+//
+// Numbers are varints, texts and lists are preceded by their length, times are
+// Unix nanoseconds (0 is no time). What points to something that is shared is an
+// index into a table that was coded before it.
+type coder struct {
+	// buf is what was written so far, or what is left to read.
+	buf     []byte
+	reading bool
+	bad     bool
+
+	contents table[content]
+	looks    table[look]
+	bounds   table[bound]
+}
+
+// errCorrupt is returned where stored state cannot be read.
+var errCorrupt = errors.New("stored state is truncated or corrupt")
+
+func (c *coder) fail() { c.bad, c.buf = true, nil }
+
+func (c *coder) uint(v *uint64) {
+	if !c.reading {
+		c.buf = binary.AppendUvarint(c.buf, *v)
+		return
+	}
+	x, n := binary.Uvarint(c.buf)
+	if n <= 0 {
+		c.fail()
+		return
+	}
+	*v, c.buf = x, c.buf[n:]
+}
+
+func (c *coder) int(v *int64) {
+	if !c.reading {
+		c.buf = binary.AppendVarint(c.buf, *v)
+		return
+	}
+	x, n := binary.Varint(c.buf)
+	if n <= 0 {
+		c.fail()
+		return
+	}
+	*v, c.buf = x, c.buf[n:]
+}
+
+// number codes any integer type; a value that does not fit when read is corrupt.
+func number[T ~int | ~int64 | ~uint8 | ~uint16](c *coder, v *T) {
+	x := int64(*v)
+	c.int(&x)
+	if c.reading {
+		*v = T(x)
+		if int64(*v) != x {
+			c.fail()
+		}
+	}
+}
+
+// closed codes a value of a closed set that ends before limit.
+func closed[T ~uint8](c *coder, v *T, limit int) {
+	number(c, v)
+	if int(*v) >= limit {
+		c.fail()
+		*v = 0
+	}
+}
+
+func (c *coder) bool(v *bool) {
+	var n uint64
+	if *v {
+		n = 1
+	}
+	c.uint(&n)
+	*v = n == 1
+}
+
+func (c *coder) flags(flags ...*bool) {
+	for _, f := range flags {
+		c.bool(f)
+	}
+}
+
+// size codes the length of what follows; no more can follow than bytes are left.
+func (c *coder) size(n int) int {
+	x := uint64(n)
+	c.uint(&x)
+	if c.reading && x > uint64(len(c.buf)) {
+		c.fail()
+		return 0
+	}
+	if c.bad {
+		return 0
+	}
+	return int(x)
+}
+
+func text[T ~string](c *coder, v *T) {
+	n := c.size(len(*v))
+	if !c.reading {
+		c.buf = append(c.buf, *v...)
+		return
+	}
+	*v, c.buf = T(c.buf[:n]), c.buf[n:]
+}
+
+func (c *coder) bytes(v []byte) {
+	if !c.reading {
+		c.buf = append(c.buf, v...)
+		return
+	}
+	if len(c.buf) < len(v) {
+		c.fail()
+		return
+	}
+	c.buf = c.buf[copy(v, c.buf):]
+}
+
+func (c *coder) time(v *time.Time) {
+	var n int64
+	if !v.IsZero() {
+		n = v.UnixNano()
+	}
+	c.int(&n)
+	if c.reading {
+		*v = time.Time{}
+		if n != 0 {
+			*v = time.Unix(0, n)
+		}
+	}
+}
+
+// list codes a slice; a nil one comes back nil.
+func list[T any](c *coder, s *[]T, each func(*T)) {
+	n := c.size(len(*s))
+	if c.reading {
+		*s = nil
+		if n > 0 {
+			*s = make([]T, n)
+		}
+	}
+	for i := range *s {
+		each(&(*s)[i])
+	}
+}
+
+func texts(c *coder, s *[]string) { list(c, s, func(v *string) { text(c, v) }) }
+
+// byName codes a map in the order of its names.
+func byName[V any](c *coder, m *map[string]V, each func(*V)) {
+	names := slices.Sorted(maps.Keys(*m))
+	texts(c, &names)
+	if c.reading && len(names) > 0 {
+		*m = make(map[string]V, len(names))
+	}
+	for _, name := range names {
+		v := (*m)[name]
+		each(&v)
+		(*m)[name] = v
+	}
+}
+
+// pointer codes what may not be there.
+func pointer[T any](c *coder, p **T, code func(*T)) {
+	there := *p != nil
+	c.bool(&there)
+	if !there || c.bad {
+		*p = nil
+		return
+	}
+	if c.reading {
+		*p = new(T)
+	}
+	code(*p)
+}
+
+// table numbers shared things: what points to one is coded as its number.
+type table[T any] struct {
+	items []*T
+	index map[*T]uint64
+}
+
+// add takes a thing in, once.
+func (t *table[T]) add(p *T) {
+	if p == nil {
+		return
+	}
+	if t.index == nil {
+		t.index = map[*T]uint64{}
+	}
+	if _, known := t.index[p]; !known {
+		t.items = append(t.items, p)
+		t.index[p] = uint64(len(t.items))
+	}
+}
+
+// code codes the table itself: first how many there are, so that they can point
+// to each other, then each.
+func (t *table[T]) code(c *coder, each func(*T)) {
+	n := c.size(len(t.items))
+	if c.reading {
+		t.items = make([]*T, n)
+		for i := range t.items {
+			t.items[i] = new(T)
+		}
+	}
+	for _, p := range t.items {
+		each(p)
+	}
+}
+
+// ref codes a pointer into the table.
+func (t *table[T]) ref(c *coder, p **T) {
+	n := t.index[*p]
+	c.uint(&n)
+	if !c.reading {
+		return
+	}
+	*p = nil
+	switch {
+	case n > uint64(len(t.items)):
+		c.fail()
+	case n > 0:
+		*p = t.items[n-1]
+	}
+}
+
+func (c *coder) digest(d *digest.Digest) {
+	closed(c, &d.Alg, int(digest.HMACSHA256)+1)
+	if d.IsValue() {
+		c.bytes(d.Sum[:])
+	}
+}
+
+func (c *coder) form(f *digest.Form) {
+	text(c, &f.Normalizer)
+	text(c, &f.KeyID)
+}
+
+func (c *coder) value(v *classify.Value) {
+	c.digest(&v.Digest)
+	c.form(&v.Form)
+}
+
+func (c *coder) span(s *SpanContext) {
+	there := !s.IsZero()
+	c.bool(&there)
+	if there {
+		c.bytes(s.TraceID[:])
+		c.bytes(s.SpanID[:])
+	}
+}
+
+// attrs codes attributes by the type of their value.
+func (c *coder) attrs(s *[]Attr) {
+	list(c, s, func(a *Attr) {
+		text(c, &a.Key)
+		kind := slices.IndexFunc(attrKinds, func(k attrKind) bool { return k.is(a.Value) })
+		number(c, &kind)
+		if kind < 0 || kind >= len(attrKinds) {
+			c.fail()
+			return
+		}
+		attrKinds[kind].code(c, &a.Value)
+	})
+}
+
+type attrKind struct {
+	is   func(any) bool
+	code func(*coder, *any)
+}
+
+var attrKinds = []attrKind{
+	kindOf(func(c *coder, v *string) { text(c, v) }),
+	kindOf(func(c *coder, v *int64) { c.int(v) }),
+	kindOf(func(c *coder, v *bool) { c.bool(v) }),
+}
+
+func kindOf[T any](code func(*coder, *T)) attrKind {
+	return attrKind{
+		is: func(v any) bool { _, ok := v.(T); return ok },
+		code: func(c *coder, v *any) {
+			x, _ := (*v).(T)
+			code(c, &x)
+			*v = x
+		},
+	}
+}
