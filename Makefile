@@ -41,7 +41,8 @@ build/_build/go.mod: builder-config.yaml go.mod go.sum tools/go.mod
 
 $(BINARY): build/_build/go.mod $(SOURCES)
 	@echo "building $@" && touch build/started
-	@$(BUILDER) --skip-generate --skip-get-modules >build/compile.log 2>&1 || { cat build/compile.log; exit 1; }
+	@$(BUILDER) --skip-generate --skip-get-modules >build/compile.log 2>&1 || \
+		$(BUILDER) >build/compile.log 2>&1 || { cat build/compile.log; exit 1; } # a new import needs the modules anew
 	@ln -f build/_build/$(@F) $@ && touch -r build/started $@  # what is saved meanwhile is newer
 
 run: $(BINARY) ## start the distribution with its default configuration
@@ -89,7 +90,7 @@ conformance: $(BINARY) ## run the conformance cases on the binary, where they ar
 fuzz: ## run each fuzz target for FUZZTIME
 	@grep -rE --include='*_test.go' --exclude-dir=build -o '^func Fuzz[A-Za-z0-9_]+' . | sed 's/:func / /' | \
 	while read -r file target; do \
-		$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$(dirname "$$file")" || exit 1; done
+		$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 5x "$$(dirname "$$file")" || exit 1; done
 
 bench: ## run the benchmarks that match BENCH, COUNT times, and summarize them
 	@mkdir -p build

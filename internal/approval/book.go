@@ -46,6 +46,9 @@ type Entry struct {
 	// that boundary's verdict.
 	UsedBy string
 	After  bool
+	// Look is the look whose change it covered first: one look may be compared
+	// at several boundaries.
+	Look uint64
 }
 
 func (e *Entry) same(a *Approval) bool {
@@ -61,7 +64,7 @@ func (b *Book) Add(a *Approval, keys map[string]ed25519.PublicKey, limit int) bo
 	standing, signed := stand(a, keys)
 	at := slices.IndexFunc(b.Entries, func(e *Entry) bool { return e.same(a) })
 	if at < 0 {
-		if len(b.Entries) >= limit {
+		if len(b.Entries) >= limit && !b.dropWorthless() {
 			return false
 		}
 		at = len(b.Entries)
@@ -76,13 +79,57 @@ func (b *Book) Add(a *Approval, keys map[string]ed25519.PublicKey, limit int) bo
 		}
 		return true
 	}
-	if e.Approval.Revoked || e.Standing != Valid && standing == Valid {
+	renewal := standing == Valid && e.expired(a.Received) && !(&Entry{Approval: *a}).expired(a.Received)
+	if e.Approval.Revoked || e.Standing != Valid && standing == Valid || renewal {
 		e.Approval, e.Standing, e.Signed = *a, standing, signed
 	}
 	if a.Agent == "" && standing == Valid {
 		e.Agent = ""
 	}
 	return true
+}
+
+// dropWorthless makes room: an approval that never counted, was not used and was
+// not revoked must not keep out one that counts.
+func (b *Book) dropWorthless() bool {
+	i := slices.IndexFunc(b.Entries, func(e *Entry) bool {
+		return e.Standing != Valid && e.Standing != NotYetValid && e.UsedBy == "" && e.RevokedAt.IsZero()
+	})
+	if i < 0 {
+		return false
+	}
+	b.Entries = slices.Delete(b.Entries, i, i+1)
+	return true
+}
+
+// Merge takes over the approvals of another book, at most limit in all: what was
+// used or revoked first, since forgetting that would make it count again.
+func (b *Book) Merge(other *Book, limit int) {
+	for _, e := range other.Entries {
+		i := slices.IndexFunc(b.Entries, func(mine *Entry) bool { return mine.same(&e.Approval) })
+		if i < 0 {
+			b.Entries = append(b.Entries, e)
+			continue
+		}
+		mine := b.Entries[i]
+		if mine.UsedBy == "" {
+			mine.UsedBy, mine.After, mine.Look = e.UsedBy, e.After, e.Look
+		}
+		if mine.RevokedAt.IsZero() {
+			mine.RevokedAt = e.RevokedAt
+		}
+	}
+	if len(b.Entries) > limit {
+		slices.SortStableFunc(b.Entries, func(x, y *Entry) int { return x.rank() - y.rank() })
+		b.Entries = b.Entries[:limit]
+	}
+}
+
+func (e *Entry) rank() int {
+	if e.UsedBy != "" || !e.RevokedAt.IsZero() {
+		return 0
+	}
+	return 1 + int(e.Standing)
 }
 
 // stand judges an approval as it was given.
@@ -123,13 +170,15 @@ type Question struct {
 	From, To         digest.Digest
 	// At is the receipt of what shows the change.
 	At time.Time
-	// Boundary is the boundary that asks: its own approvals are not used up.
+	// Boundary is the boundary that asks, Look the look that shows the change (0
+	// for none): what they used themselves is not used up.
 	Boundary string
+	Look     uint64
 }
 
 // fault is why an entry does not answer a question that it fits.
 func (e *Entry) fault(q *Question) Fault {
-	own := e.UsedBy != "" && e.UsedBy == q.Boundary
+	own := e.UsedBy != "" && (e.UsedBy == q.Boundary || q.Look != 0 && e.Look == q.Look)
 	switch {
 	case e.expired(q.At):
 		return Expired
@@ -152,6 +201,7 @@ type Answer struct {
 	Fault Fault
 	// Path holds the approvals from From to To where Fault is Valid.
 	Path []*Entry
+	look uint64
 }
 
 // After reports whether an approval of the path came after the verdict.
@@ -167,12 +217,22 @@ func (a *Answer) Signed() bool {
 // Covers reports whether the change is approved.
 func (a *Answer) Covers() bool { return a.Fits && a.Fault == Valid }
 
-// Use marks the approvals of the path as used by a boundary. What a boundary
-// used already keeps its mark.
+// Use marks the approvals of the path as used by a boundary, for the look that
+// was asked about. What was used already keeps its mark.
 func (a *Answer) Use(boundary string, after bool) {
 	for _, e := range a.Path {
 		if e.UsedBy == "" {
-			e.UsedBy, e.After = boundary, after
+			e.UsedBy, e.After, e.Look = boundary, after, a.look
+		}
+	}
+}
+
+// Release takes back the use of approvals of an invariant by a boundary whose
+// answer turned out to be none. One that came after a verdict stays used.
+func (b *Book) Release(invariant, boundary string) {
+	for _, e := range b.Entries {
+		if e.Invariant == invariant && e.UsedBy == boundary && !e.After {
+			e.UsedBy, e.Look = "", 0
 		}
 	}
 }
@@ -209,7 +269,7 @@ func (b *Book) Ask(q Question) Answer {
 	if r.faulty > 0 {
 		return Answer{Fits: true, Fault: r.first}
 	}
-	return Answer{Fits: true, Path: r.path}
+	return Answer{Fits: true, Path: r.path, look: q.Look}
 }
 
 type link struct {

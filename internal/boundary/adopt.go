@@ -1,40 +1,46 @@
 package boundary
 
 import (
+	"container/heap"
 	"slices"
 	"time"
+
+	"github.com/agentcontinuity/otelcol-continuity/internal/classify"
 )
 
 // Adopt moves the state of the session that ev continues (ev.Previous) out of
 // `from`, which may be the same core, into this one under ev's own id: once for
-// each pair of ids.
+// each pair of ids. What is moved keeps its place among the
+// sessions that may be held.
 func (c *Core) Adopt(now time.Time, from *Core, ev *Event) Result {
-	var res Result
 	key := SessionKey{ev.Key.Scope, ev.Previous}
 	if ev.Previous == "" || key == ev.Key.SessionKey {
-		return res
+		return Result{}
 	}
-	to := c.sessions[ev.Key.SessionKey]
-	if to != nil && slices.Contains(to.linked, ev.Previous) {
-		return res
+	to, old := c.sessions[ev.Key.SessionKey], from.sessions[key]
+	pair := frame(ev.Previous) + frame(ev.Key.Session)
+	if old == nil || slices.Contains(old.linked, pair) || to != nil && slices.Contains(to.linked, pair) {
+		return Result{}
 	}
-	old := from.sessions[key]
-	if old == nil {
-		return res
-	}
-	from.remove(old)
+	from.detach(old)
+	linked := append(slices.Clone(old.linked), pair)
 	if to == nil {
-		if to = c.open(ev.Key.SessionKey, now); to == nil {
-			return res // its place was just given back: only another can have taken it
+		old.core, old.key = c, ev.Key.SessionKey
+		to = old
+		c.sessions[to.key] = to
+	} else {
+		places := old.places() + to.places()
+		to.merge(old)
+		for range places - to.places() {
+			c.fleet.GiveSession()
 		}
-		to.origin = old.origin
 	}
-	to.linked = append(to.linked, old.linked...)
-	to.linked = append(to.linked, ev.Previous)
+	to.linked = append(to.linked, linked...)
+	slices.Sort(to.linked)
+	to.linked = slices.Compact(to.linked)
 	if n := len(to.linked) - maxSeen; n > 0 {
 		to.linked = slices.Delete(to.linked, 0, n)
 	}
-	to.merge(old)
 	to.touched = now
 	for _, k := range to.agents {
 		for _, x := range k.bounds {
@@ -44,29 +50,90 @@ func (c *Core) Adopt(now time.Time, from *Core, ev *Event) Result {
 		}
 	}
 	c.settleSession(to, now)
-	return res
+	return Result{}
 }
 
-// merge takes over everything that another session holds.
+// detach takes a session out of a core without giving its places back.
+func (c *Core) detach(s *session) {
+	for _, k := range s.agents {
+		c.uncount(k)
+	}
+	delete(c.sessions, s.key)
+	c.touch(s.key)
+	if s.index >= 0 {
+		heap.Remove(&c.wakes, s.index)
+	}
+}
+
+// merge takes over everything that another session holds. What the other went
+// through counts as earlier.
 func (s *session) merge(old *session) {
-	s.turn = max(s.turn, old.turn)
-	s.book.Entries = append(s.book.Entries, old.book.Entries...)
-	for _, fingerprint := range old.seen.order {
-		if _, known := s.seen.find(fingerprint); !known {
-			s.seen.add(fingerprint, old.seen.marks[fingerprint])
+	s.shift(old.turn)
+	s.book.Merge(&old.book, s.core.cfg.Limits.Approvals)
+	for _, e := range old.seen.order {
+		if _, known := s.seen.find(e); !known {
+			s.seen.add(e, old.seen.marks[e])
 		}
 	}
 	for _, k := range old.agents {
-		mine := s.find(k.agent)
-		if mine == nil {
-			if len(s.agents) > 0 {
-				s.core.fleet.TakeSession()
-			}
-			k.session = s
-			s.agents = append(s.agents, k)
+		if mine := s.find(k.agent); mine != nil {
+			mine.absorb(k)
 			continue
 		}
-		mine.absorb(k)
+		k.session = s
+		s.agents = append(s.agents, k)
+	}
+}
+
+// places is how many places a session holds: one for each agent, at least one.
+func (s *session) places() int { return max(len(s.agents), 1) }
+
+// shift moves all turns of a session behind those of one that went before.
+func (s *session) shift(by uint64) {
+	s.turn += by
+	contents := map[*content]bool{}
+	bounds := map[*bound]bool{}
+	looks := map[*look]bool{}
+	for _, k := range s.agents {
+		for _, sn := range k.snaps {
+			contents[sn.content], bounds[sn.bound] = true, true
+			sn.turn += by
+			for i := range sn.debts {
+				sn.debts[i].turn += by
+			}
+			sn.whole.turn += by
+		}
+		for _, x := range k.bounds {
+			bounds[x] = true
+		}
+		for _, d := range k.defects {
+			d.turn += by
+			bounds[d.origin], bounds[d.bound] = true, true
+		}
+		for _, l := range slices.Concat(k.looks, k.waiting) {
+			looks[l] = true
+		}
+		if k.refused != nil {
+			k.refused.turn += by
+		}
+	}
+	for x := range bounds {
+		x.opened += by
+		x.refusedTurn += by
+		for _, l := range x.looks {
+			looks[l] = true
+		}
+	}
+	for l := range looks {
+		l.turn += by
+	}
+	for c := range contents {
+		c.number += by
+	}
+	for _, e := range s.book.Entries {
+		if e.Look != 0 {
+			e.Look += by
+		}
 	}
 }
 
@@ -78,15 +145,18 @@ func (k *keyState) absorb(old *keyState) {
 	k.waiting = append(old.waiting, k.waiting...)
 	k.ends = append(old.ends, k.ends...)
 	for _, d := range old.defects {
-		if k.defect(d.name) == nil {
+		if mine := k.defect(d.name); mine != nil {
+			mine.absorb(d)
+		} else {
 			k.defects = append(k.defects, d)
 		}
 	}
 	if k.last == nil {
 		k.last = old.last
 	}
-	if k.envelope == nil {
-		k.envelope = old.envelope
+	k.envelopes = append(old.envelopes, k.envelopes...)
+	if k.refused == nil {
+		k.refused = old.refused
 	}
 	if k.effect == nil {
 		k.effect = old.effect
@@ -97,14 +167,48 @@ func (k *keyState) absorb(old *keyState) {
 		}
 	}
 	for kind := range k.alerts {
-		if old.alerts[kind].active && !k.alerts[kind].active {
-			k.alerts[kind] = old.alerts[kind]
-		}
+		k.alerts[kind].absorb(&old.alerts[kind], old.fingerprint(AlertKind(kind)))
 		if k.soft[kind] == nil {
 			k.soft[kind] = old.soft[kind]
 		}
 	}
 	k.lost = k.lost || old.lost
-	k.overdueLook = k.overdueLook || old.overdueLook
+	if k.overdueLook == nil {
+		k.overdueLook = old.overdueLook
+	}
 	k.lostOverdue = k.lostOverdue || old.lostOverdue
+	k.boundCandidates()
+}
+
+// absorb joins two defects of one invariant: all their originals are missing,
+// and the worse and later of the two is what was shown.
+func (d *defect) absorb(old *defect) {
+	for _, v := range old.originals {
+		if !slices.ContainsFunc(d.originals, v.Same) {
+			d.originals = append(d.originals, v)
+		}
+	}
+	d.state = classify.Worse(d.state, old.state)
+	d.turn = min(d.turn, old.turn)
+	d.probe = d.probe && old.probe
+	if old.shownAt > d.shownAt {
+		d.shown, d.shownAt, d.seenAt, d.bound = old.shown, old.shownAt, old.seenAt, old.bound
+	}
+}
+
+// absorb joins two alerts of one kind: an alert keeps the fingerprint under which
+// it was raised.
+func (a *alertState) absorb(old *alertState, fingerprint string) {
+	if !old.active {
+		return
+	}
+	a.others = append(append(a.others, old.others...), fingerprint)
+	if !a.active || old.since.Before(a.since) {
+		a.since = old.since
+	}
+	a.onlyOthers = !a.active || a.onlyOthers
+	a.active = true
+	a.things = append(a.things, old.things...)
+	slices.Sort(a.things)
+	a.things = slices.Compact(a.things)
 }

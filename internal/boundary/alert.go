@@ -17,8 +17,14 @@ type alertState struct {
 	since  time.Time
 	// things were outstanding when it was last looked at.
 	things []string
-	// fired are the boundaries that fired it since it was last resolved.
-	fired []*bound
+	// fired are the boundaries that fired it since it was last resolved, by when
+	// they were opened.
+	fired []uint64
+	// others are fingerprints under which it was raised before sessions were
+	// joined.
+	others []string
+	// onlyOthers is set while it was raised under those only.
+	onlyOthers bool
 }
 
 // outstanding lists the things that an alert of a kind speaks of. Their text
@@ -32,7 +38,7 @@ func (k *keyState) outstanding(kind AlertKind) []string {
 				out = append(out, strconv.FormatUint(s.content.number, 10))
 			}
 		}
-		if k.overdueLook {
+		if k.overdueLook != nil {
 			out = append(out, "look")
 		}
 		if k.lostOverdue {
@@ -48,12 +54,14 @@ func (k *keyState) outstanding(kind AlertKind) []string {
 				out = append(out, d.name)
 			}
 		}
-		if d := k.envelope; d != nil && kind == AlertDecisionConflicting {
-			for _, r := range d.reasons {
-				out = append(out, "envelope "+string(r))
+		if kind == AlertDecisionConflicting {
+			for _, d := range k.envelopes {
+				for _, r := range d.reasons {
+					out = append(out, "envelope "+string(r))
+				}
 			}
-			if d.refused != "" {
-				out = append(out, "runtime "+string(d.refused))
+			if k.refused != nil {
+				out = append(out, "runtime "+string(k.refused.reason))
 			}
 		}
 	case AlertReconciliationRequired:
@@ -84,13 +92,17 @@ func (k *keyState) edges(now time.Time, x *bound) []Alert {
 		}
 		switch {
 		case len(things) == 0 && a.active:
-			out = append(out, k.alert(kind, Resolved, a.since))
+			out = append(out, k.ending(kind, Resolved)...)
 			*a = alertState{}
-		case added && !slices.Contains(a.fired, x):
+		case added && !slices.Contains(a.fired, x.opened):
 			if !a.active {
 				a.active, a.since = true, now
 			}
-			a.fired = append(a.fired, x)
+			a.onlyOthers = false
+			a.fired = append(a.fired, x.opened)
+			if len(a.fired) > maxRemembered {
+				a.fired = slices.Delete(a.fired, 0, 1)
+			}
 			out = append(out, k.alert(kind, Firing, a.since))
 		}
 	}
@@ -102,9 +114,25 @@ func (k *keyState) closeAlerts() []Alert {
 	var out []Alert
 	for _, kind := range AlertKinds {
 		if a := &k.alerts[kind]; a.active {
-			out = append(out, k.alert(kind, Closed, a.since))
+			out = append(out, k.ending(kind, Closed)...)
 			*a = alertState{things: a.things}
 		}
+	}
+	return out
+}
+
+// ending ends an alert under all its fingerprints.
+func (k *keyState) ending(kind AlertKind, status AlertStatus) []Alert {
+	a := &k.alerts[kind]
+	alert := k.alert(kind, status, a.since)
+	fingerprints := a.others
+	if !a.onlyOthers {
+		fingerprints = append([]string{alert.Fingerprint}, fingerprints...)
+	}
+	out := make([]Alert, len(fingerprints))
+	for i, fingerprint := range fingerprints {
+		out[i] = alert
+		out[i].Fingerprint = fingerprint
 	}
 	return out
 }

@@ -19,6 +19,9 @@ const (
 // bound is one boundary: the unit of reporting.
 type bound struct {
 	id string
+	// use is what approvals are used up by: unlike an explicit id, it is never
+	// used again.
+	use string
 	// opened orders the boundaries of a session.
 	opened uint64
 	// pairing is the explicit id of its events, "" while none had one.
@@ -52,6 +55,8 @@ type bound struct {
 	summary string // summary digest as a completion gave it
 	outcome Outcome
 	looks   []*look
+	// resting are the looks on which a finding rests, as last evaluated.
+	resting []*look
 	// refusal is the runtime's own verdict, at its time.
 	refusal   *classify.RuntimeVerdict
 	refusedAt classify.Instant
@@ -70,6 +75,10 @@ type bound struct {
 	// approved is set when an approval was used, signed when all were signed.
 	approved, signed bool
 	changedSince     []string
+	// originals are values of old defects that were compared here.
+	originals map[string][]classify.Value
+	// parkedAt is when the session ended, by its own clock.
+	parkedAt classify.Instant
 	// raised is when the look was taken by which each defect was raised here.
 	raised map[string]classify.Instant
 

@@ -3,6 +3,7 @@ package boundary
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/agentcontinuity/otelcol-continuity/internal/approval"
 	"github.com/agentcontinuity/otelcol-continuity/internal/classify"
@@ -36,9 +37,11 @@ func (c *Core) Changes() []Change {
 	return out
 }
 
-// Load takes back a session that Changes gave away. It fails where the text
-// cannot be read or there is no room; nothing is loaded then.
-func (c *Core) Load(value []byte) error {
+// Load takes back a session that Changes gave away. Deadlines that lie before
+// notBefore are moved to it, so that what waits in queues elsewhere can arrive
+// first. It fails where the value cannot be read or there is no room; nothing is
+// loaded then.
+func (c *Core) Load(value []byte, notBefore time.Time) error {
 	s, err := decodeSession(value, c)
 	if err != nil {
 		return err
@@ -46,7 +49,7 @@ func (c *Core) Load(value []byte) error {
 	if _, twice := c.sessions[s.key]; twice {
 		return fmt.Errorf("session is stored twice: %w", errCorrupt)
 	}
-	for i := range max(len(s.agents), 1) {
+	for i := range s.places() {
 		if !c.fleet.TakeSession() {
 			for range i {
 				c.fleet.GiveSession()
@@ -54,10 +57,30 @@ func (c *Core) Load(value []byte) error {
 			return fmt.Errorf("no room for another stored session (limits.sessions)")
 		}
 	}
+	s.postpone(notBefore)
 	c.sessions[s.key] = s
 	c.settleSession(s, s.touched)
 	delete(c.changed, s.key)
 	return nil
+}
+
+// postpone moves what is overdue.
+func (s *session) postpone(notBefore time.Time) {
+	later := func(t *time.Time) {
+		if !t.IsZero() && t.Before(notBefore) {
+			*t = notBefore
+		}
+	}
+	for _, k := range s.agents {
+		for _, x := range k.bounds {
+			if x.status == armed {
+				later(&x.deadline)
+			}
+		}
+		for _, l := range k.waiting {
+			later(&l.waitUntil)
+		}
+	}
 }
 
 // StoredKey reads the key of an encoded session, to find the core it belongs to.
@@ -110,6 +133,11 @@ func (s *session) sound() bool {
 		for _, sn := range k.snaps {
 			if sn.content == nil || sn.bound == nil ||
 				len(sn.debts) != len(sn.decisions) || len(sn.observedAt) != len(sn.decisions) {
+				return false
+			}
+		}
+		for _, d := range k.envelopes {
+			if d.original == nil {
 				return false
 			}
 		}
@@ -167,6 +195,7 @@ func (c *coder) collect(s *session) {
 		}
 		c.bounds.add(k.last)
 		c.bounds.add(k.lostBy)
+		c.bounds.add(k.overdueLook)
 		for _, sn := range k.snaps {
 			c.contents.add(sn.content)
 			c.bounds.add(sn.bound)
@@ -181,16 +210,13 @@ func (c *coder) collect(s *session) {
 		}
 		for kind := range k.alerts {
 			c.bounds.add(k.soft[kind])
-			for _, x := range k.alerts[kind].fired {
-				c.bounds.add(x)
-			}
 		}
 		for _, l := range slices.Concat(k.looks, k.waiting) {
 			c.looks.add(l)
 		}
 	}
-	for _, fingerprint := range s.seen.order {
-		c.bounds.add(s.seen.marks[fingerprint].bound)
+	for _, e := range s.seen.order {
+		c.bounds.add(s.seen.marks[e].bound)
 	}
 	for _, x := range c.bounds.items {
 		for _, l := range x.looks {
@@ -219,22 +245,35 @@ func (c *coder) keyState(k *keyState) {
 		}
 		c.defect(*d)
 	})
-	pointer(c, &k.envelope, c.envelopeDefect)
-	pointer(c, &k.effect, func(e *effectDefect) { text(c, &e.reason); number(c, &e.at) })
+	list(c, &k.envelopes, func(d **envelopeDefect) {
+		if c.reading {
+			*d = &envelopeDefect{}
+		}
+		c.envelopeDefect(*d)
+	})
+	pointer(c, &k.refused, func(r *refusal) { text(c, &r.reason); number(c, &r.at); c.uint(&r.turn) })
+	pointer(c, &k.effect, func(e *effectDefect) {
+		text(c, &e.reason)
+		number(c, &e.at)
+		text(c, &e.key)
+		text(c, &e.action)
+	})
 	byName(c, &k.healthy, c.value)
-	number(c, &k.envelopeSeen)
 	for kind := range k.alerts {
 		c.alertState(&k.alerts[kind])
 		c.bounds.ref(c, &k.soft[kind])
 	}
-	c.flags(&k.lost, &k.lostOverdue, &k.overdueLook)
+	c.flags(&k.lost, &k.lostOverdue)
+	c.bounds.ref(c, &k.overdueLook)
 }
 
 func (c *coder) alertState(a *alertState) {
 	c.bool(&a.active)
 	c.time(&a.since)
 	texts(c, &a.things)
-	list(c, &a.fired, func(x **bound) { c.bounds.ref(c, x) })
+	list(c, &a.fired, c.uint)
+	texts(c, &a.others)
+	c.bool(&a.onlyOthers)
 }
 
 func (c *coder) snap(s *snap) {
@@ -247,6 +286,7 @@ func (c *coder) snap(s *snap) {
 	number(c, &s.eventObservedAt)
 	list(c, &s.debts, c.debt)
 	c.debt(&s.whole)
+	number(c, &s.more)
 	number(c, &s.completion)
 }
 
@@ -277,7 +317,7 @@ func (c *coder) envelopeDefect(d *envelopeDefect) {
 	pointer(c, &d.original, c.envelope)
 	text(c, &d.summary)
 	c.reasons(&d.reasons)
-	text(c, &d.refused)
+	number(c, &d.at)
 }
 
 func (c *coder) reasons(s *[]classify.Reason) {
@@ -287,15 +327,16 @@ func (c *coder) reasons(s *[]classify.Reason) {
 // memory codes the events that were seen. An annotation that was given already
 // comes back from its boundary's verdict.
 func (c *coder) memory(m *memory) {
-	list(c, &m.order, func(fingerprint *uint64) {
-		c.uint(fingerprint)
-		mark := m.marks[*fingerprint]
+	list(c, &m.order, func(e *seenEvent) {
+		c.uint(&e.fingerprint)
+		text(c, &e.agent)
+		mark := m.marks[*e]
 		if c.reading {
 			mark = &Mark{}
 			if m.marks == nil {
-				m.marks = map[uint64]*Mark{}
+				m.marks = map[seenEvent]*Mark{}
 			}
-			m.marks[*fingerprint] = mark
+			m.marks[*e] = mark
 		}
 		c.mark(mark)
 	})
@@ -334,5 +375,6 @@ func (c *coder) entry(e *approval.Entry) {
 	closed(c, &e.Standing, int(approval.NotYetValid)+1)
 	c.time(&e.RevokedAt)
 	text(c, &e.UsedBy)
+	c.uint(&e.Look)
 	c.flags(&e.Independent, &e.Revoked, &e.Signed, &e.After)
 }

@@ -88,6 +88,7 @@ func (c *coder) envelope(e *classify.Envelope) {
 
 func (c *coder) bound(x *bound) {
 	text(c, &x.id)
+	text(c, &x.use)
 	text(c, &x.pairing)
 	c.uint(&x.opened)
 	c.uint(&x.refusedTurn)
@@ -111,6 +112,8 @@ func (c *coder) bound(x *bound) {
 	list(c, &x.findings, c.finding)
 	c.reasons(&x.envelopeReasons)
 	texts(c, &x.changedSince)
+	byName(c, &x.originals, func(values *[]classify.Value) { list(c, values, c.value) })
+	number(c, &x.parkedAt)
 	byName(c, &x.raised, func(at *classify.Instant) { number(c, at) })
 	text(c, &x.runtime)
 	text(c, &x.trigger)

@@ -42,7 +42,7 @@ func (m *reloaded) reload() {
 	}
 	m.c = boundary.New(m.cfg, m.fleet)
 	for key, value := range m.stored {
-		if err := m.c.Load(value); err != nil {
+		if err := m.c.Load(value, time.Time{}); err != nil {
 			m.fail(err)
 		}
 		if got, err := boundary.StoredKey(value); err != nil || got != key {
@@ -147,7 +147,7 @@ func FuzzLoad(f *testing.F) {
 	cfg.Durable = true
 	f.Fuzz(func(t *testing.T, value []byte) {
 		c := boundary.New(&cfg, newFleet())
-		if c.Load(value) != nil {
+		if c.Load(value, time.Time{}) != nil {
 			return
 		}
 		key, err := boundary.StoredKey(value)
@@ -162,7 +162,7 @@ func FuzzLoad(f *testing.F) {
 		c.Observe(epoch, &boundary.Event{Kind: boundary.Snapshot, Key: boundary.Key{SessionKey: key}})
 		for _, ch := range c.Changes() {
 			if ch.Value != nil {
-				require.NoError(t, boundary.New(&cfg, newFleet()).Load(ch.Value))
+				require.NoError(t, boundary.New(&cfg, newFleet()).Load(ch.Value, time.Time{}))
 			}
 		}
 	})

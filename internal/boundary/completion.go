@@ -47,9 +47,24 @@ func (k *keyState) compactedUntil(x *bound, s *snap, looked classify.Instant) cl
 	return end
 }
 
+// endOf is the end of the compaction that a snapshot which came late belongs to:
+// the first that ended after it was taken; 0 for none yet.
+func (k *keyState) endOf(s *snap) classify.Instant {
+	var first classify.Instant
+	for _, e := range k.ends {
+		if classify.NotLaterThan(s.time(), e.end) && (first == 0 || e.end < first) {
+			first = e.end
+		}
+	}
+	return first
+}
+
 // report counts a completion, whoever it concerns, and remembers that this
 // runtime reports them.
 func (c *Core) report(ev *Event, res *Result) {
+	if ev.Kind != Completion {
+		return
+	}
 	res.count(Tally{What: CountCompaction, Outcome: ev.Outcome, Runtime: ev.Runtime})
 	if ev.Runtime != "" {
 		c.fleet.Saw(ev.Key.Tenant(), ev.Runtime, ReportsCompletions)
@@ -64,17 +79,30 @@ func (s *session) completion(now time.Time, ev *Event, res *Result) bool {
 			keys = []*keyState{k}
 		}
 	}
-	taken := false
-	for _, k := range keys {
-		if k.complete(now, ev, res) {
-			taken = true
+	if !ev.Outcome.Happened() {
+		for _, k := range keys {
+			k.uncompacted(now, ev, res)
 		}
-	}
-	if taken || !ev.Outcome.Happened() {
 		return true
 	}
+	// What is open comes first: a compaction of one agent does not touch the
+	// verdicts of others.
+	taken := false
+	for _, take := range []func(*keyState) bool{
+		func(k *keyState) bool { return k.join(now, ev, res) },
+		func(k *keyState) bool { return k.find(now, ev, res) },
+	} {
+		for _, k := range keys {
+			if take(k) {
+				taken = true
+			}
+		}
+		if taken {
+			return true
+		}
+	}
 	k := s.at(ev.Key.Agent)
-	if k == nil {
+	if k == nil || k.full() {
 		return false
 	}
 	x := k.openBound(now, ev)
@@ -94,36 +122,48 @@ func (s *session) owner(id string) *keyState {
 	return nil
 }
 
-// complete takes a completion for one agent; false where it concerns nothing
-// that the agent knows: it is then a compaction of its own.
-func (k *keyState) complete(now time.Time, ev *Event, res *Result) bool {
-	at := classify.At(now)
-	end := ev.Time.Or(at)
-	s := k.concernedSnap(end, ev.BoundaryID)
-	if !ev.Outcome.Happened() {
-		if s != nil {
-			k.cancel(now, s, end, ev, res)
-		}
+// uncompacted takes a completion that says that there was no compaction.
+func (k *keyState) uncompacted(now time.Time, ev *Event, res *Result) {
+	end := ev.Time.Or(classify.At(now))
+	if s := k.concernedSnap(end, ev.BoundaryID); s != nil {
+		k.cancel(now, s, end, ev, res)
+	}
+}
+
+// join takes a completion into what is open; false where nothing is.
+func (k *keyState) join(now time.Time, ev *Event, res *Result) bool {
+	open := k.openAll(ev.BoundaryID)
+	if len(open) == 0 {
 		return false
 	}
-	k.addEnd(end, at)
-	if s != nil {
-		s.completion = end
-	}
-	open := k.openAll(ev.BoundaryID)
+	end := k.noteEnd(now, ev)
 	for _, x := range open {
-		k.joined(now, x, x.completions > 0, ev, res)
+		k.joined(x, x.completions > 0, res)
 		x.lastEnd = end
 		k.confirm(now, x, ev)
 		if x.observed() && x.status != parked {
 			k.revise(now, x, res)
 		}
 	}
-	if len(open) > 0 {
-		return true
+	return true
+}
+
+// noteEnd remembers when a compaction ended, and which snapshot it concerns.
+func (k *keyState) noteEnd(now time.Time, ev *Event) classify.Instant {
+	end := ev.Time.Or(classify.At(now))
+	k.addEnd(end, classify.At(now))
+	if s := k.concernedSnap(end, ev.BoundaryID); s != nil {
+		s.completion = end
 	}
+	return end
+}
+
+// find takes a completion that finds its boundary settled; false where it
+// concerns none that the agent knows: it is then a compaction of its own.
+func (k *keyState) find(now time.Time, ev *Event, res *Result) bool {
+	end := ev.Time.Or(classify.At(now))
 	x := k.newest(ev.BoundaryID)
-	if s != nil && slices.Contains(k.bounds, s.bound) {
+	if s := k.concernedSnap(end, ev.BoundaryID); s != nil && slices.Contains(k.bounds, s.bound) {
 		x = s.bound
 	}
 	switch {
@@ -134,17 +174,17 @@ func (k *keyState) complete(now time.Time, ev *Event, res *Result) bool {
 	case x.snapshots == 0 && !x.lookedSince(end):
 		return false
 	}
-	return k.revive(now, x, ev, end, res)
+	return k.revive(now, x, ev, res)
 }
 
-// revive takes a completion that finds its boundary settled.
-func (k *keyState) revive(now time.Time, x *bound, ev *Event, end classify.Instant, res *Result) bool {
-	seen := x.completions > 0 || x.ended
+// revive takes a completion of a settled boundary; false where that had its
+// completion already.
+func (k *keyState) revive(now time.Time, x *bound, ev *Event, res *Result) bool {
 	again := x.passed && !x.sufficient || x.unconfirmed
-	if !again && seen {
+	if !again && (x.completions > 0 || x.ended) {
 		return false
 	}
-	x.lastEnd = end
+	x.lastEnd = k.noteEnd(now, ev)
 	if again {
 		x.unconfirmed = false
 		x.arm(now)
@@ -163,7 +203,10 @@ func (k *keyState) revive(now time.Time, x *bound, ev *Event, end classify.Insta
 // lookedSince reports whether a boundary has a look that was taken after a
 // compaction ended.
 func (x *bound) lookedSince(end classify.Instant) bool {
-	return slices.ContainsFunc(x.looks, func(l *look) bool { return l.time() > end })
+	return slices.ContainsFunc(x.looks, func(l *look) bool {
+		early := func(st Statement) bool { return st.ObservedAt <= end }
+		return l.time() > end && len(l.statements) > 0 && !slices.ContainsFunc(l.statements, early)
+	})
 }
 
 // confirm records the completion of a boundary: the window starts with the first
@@ -222,10 +265,13 @@ func (k *keyState) cancel(now time.Time, s *snap, end classify.Instant, ev *Even
 	wasOpen := x.open()
 	x.learn(ev)
 	x.ended = true
-	if !wasOpen && x.observed() {
+	switch {
+	case s.more > 0: // it stands for several
+		s.more--
+	case !wasOpen && x.observed():
 		s.completion = end
 		s.forgive(x)
-	} else {
+	default:
 		k.snaps = slices.DeleteFunc(k.snaps, func(o *snap) bool { return o == s })
 	}
 	if x.completions == 0 && !k.owedFrom(x) && (wasOpen || !x.observed()) {

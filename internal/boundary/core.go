@@ -70,37 +70,34 @@ func (c *Core) Annotation(m *Mark) Annotation {
 // annotated.
 func (c *Core) Observe(now time.Time, ev *Event) (*Mark, Result) {
 	var res Result
-	if ev.Kind == Completion {
-		c.report(ev, &res)
-	}
 	s := c.sessions[ev.Key.SessionKey]
 	if s == nil {
 		if !opensSession(ev) {
+			c.report(ev, &res)
 			return nil, res
 		}
 		if s = c.open(ev.Key.SessionKey, now); s == nil {
 			return refused(ev, &res), res
 		}
 	}
-	if mark, again := s.seen.find(ev.Fingerprint); again {
+	if mark, again := s.seen.find(seen(ev)); again {
 		res.count(Tally{What: CountDuplicate})
 		return annotated(ev, mark), res
 	}
+	c.report(ev, &res)
 	mark := &Mark{plain: ev.Kind == Snapshot}
 	if !s.take(now, ev, mark, &res) {
 		c.settleSession(s, now)
 		return refused(ev, &res), res
 	}
-	s.seen.add(ev.Fingerprint, mark)
+	s.seen.add(seen(ev), mark)
 	c.settleSession(s, now)
 	return annotated(ev, mark), res
 }
 
 // take hands an event to its part of the session; false at capacity.
 func (s *session) take(now time.Time, ev *Event, mark *Mark, res *Result) bool {
-	if ev.Kind != SessionEnd {
-		s.touched = now
-	}
+	s.touched = now
 	switch ev.Kind {
 	case Snapshot:
 		return s.snapshot(now, ev, mark, res)
@@ -113,18 +110,17 @@ func (s *session) take(now time.Time, ev *Event, mark *Mark, res *Result) bool {
 	case Approval:
 		return s.approve(now, ev, res)
 	case SessionEnd:
-		s.touched = now
 		for _, k := range s.concerned(ev.Key.Agent) {
-			k.park(now, res)
+			k.park(now, ev, res)
 		}
 	case SessionStart:
 		for _, k := range s.concerned(ev.Key.Agent) {
-			k.resume(now, ev.Kind)
+			k.resume(now, ev)
 		}
 	case Activity:
 		s.core.fleet.Saw(s.key.Tenant(), ev.Runtime, ReportsActivity)
 		if k := s.find(ev.Key.Agent); k != nil {
-			k.resume(now, ev.Kind)
+			k.resume(now, ev)
 		}
 	case NoKind:
 	}
@@ -168,18 +164,10 @@ func (c *Core) open(key SessionKey, now time.Time) *session {
 
 // remove clears a session from map, heap and counters.
 func (c *Core) remove(s *session) {
-	for i, k := range s.agents {
-		c.uncount(k)
-		if i > 0 {
-			c.fleet.GiveSession()
-		}
+	c.detach(s)
+	for range s.places() {
+		c.fleet.GiveSession()
 	}
-	delete(c.sessions, s.key)
-	c.touch(s.key)
-	if s.index >= 0 {
-		heap.Remove(&c.wakes, s.index)
-	}
-	c.fleet.GiveSession()
 }
 
 // touch notes that a session is to be stored anew.
@@ -236,6 +224,10 @@ func (c *Core) Shutdown(now time.Time) Result {
 	var res Result
 	for _, s := range c.sessions {
 		for _, k := range s.agents {
+			for _, l := range k.waiting {
+				l.waitUntil = now // its snapshot will not come any more
+			}
+			k.expireLooks(now, &res)
 			for _, x := range k.bounds {
 				if x.status == armed {
 					k.end(now, x, classify.CollectorShutdown, &res)

@@ -30,10 +30,11 @@ func (e entry) value() classify.Value {
 
 // reopen makes a boundary's own answers owed again: what it took for evidence
 // turned out to be none.
-func (x *bound) reopen(entries []entry) {
+func (k *keyState) reopen(x *bound, entries []entry) {
 	for _, e := range entries {
 		if e.snap != nil && e.debts[e.at].by == x {
 			e.debts[e.at].reopen()
+			k.book.Release(e.name(), x.use)
 		}
 	}
 }
@@ -48,8 +49,11 @@ func (k *keyState) settleAround(x *bound, entries []entry, votes []classify.Vote
 			e.settle(x, retired, turn, classify.Value{})
 		case votes[i].State.Healthy():
 			e.settle(x, answered, turn, classify.Value{})
+			if votes[i].State == classify.ApprovedChange {
+				x.useApproval(&votes[i])
+			}
 		default:
-			x.reopen(entries[i : i+1])
+			k.reopen(x, entries[i:i+1])
 		}
 	}
 }
@@ -67,14 +71,20 @@ func (k *keyState) settleDebts(x *bound, entries []entry, votes []classify.Vote,
 		case vote.Reason == classify.DigestIncomparable, k.newerAgrees(x, entries, votes, i, best):
 			e.settle(x, retired, turn, best.Value)
 		default:
-			x.reopen(entries[i : i+1])
+			k.reopen(x, entries[i:i+1])
 		}
 		if vote.State == classify.ApprovedChange && decided.State == classify.ApprovedChange {
-			vote.Approval.Use(x.id, false)
-			x.signed = x.signed && vote.Approval.Signed() || !x.approved && vote.Approval.Signed()
-			x.approved = true
+			x.useApproval(&vote)
 		}
 	}
+}
+
+// useApproval uses up the approvals that decided a vote.
+func (x *bound) useApproval(vote *classify.Vote) {
+	vote.Approval.Use(x.use, false)
+	signed := vote.Approval.Signed()
+	x.signed = signed && (x.signed || !x.approved)
+	x.approved = true
 }
 
 // newerAgrees reports whether a baseline later than entry i agrees with what was

@@ -79,7 +79,7 @@ func (d *defect) alone(stated bool) []entry {
 	var entries []entry
 	for _, original := range d.originals {
 		if stated || original.Digest.IsNothing() {
-			entries = append(entries, entry{before: classify.Before{Value: original, Text: d.text}})
+			entries = append(entries, entry{before: classify.Before{Value: original, Text: d.text, Since: d.shownAt}})
 		}
 	}
 	return entries
@@ -100,7 +100,7 @@ func (k *keyState) recordDefect(x *bound, f *classify.Finding, entries []entry, 
 	case decided.State.Healthy():
 		k.remember(f.Name, best.Value)
 		if d != nil && decided.State == classify.ApprovedChange {
-			k.approveDefect(d, best.Value, best.at, x.id, false)
+			k.approveDefect(d, best.Value, best.at, x.use, best.turn, false)
 		}
 		return
 	case decided.State < classify.Dropped || decided.Cleared != classify.NoState || f.Optional:
@@ -119,10 +119,16 @@ func (k *keyState) recordDefect(x *bound, f *classify.Finding, entries []entry, 
 	}
 	d.state, d.shown, d.shownAt, d.seenAt = decided.State, best.Value, best.ObservedAt, best.at
 	d.probe, d.bound = best.Probe(), x
+	x.raise(f.Name, best.ObservedAt)
+}
+
+// raise notes when the look was taken by which a defect was raised; the name of
+// the envelope is "".
+func (x *bound) raise(name string, at classify.Instant) {
 	if x.raised == nil {
 		x.raised = map[string]classify.Instant{}
 	}
-	x.raised[f.Name] = best.ObservedAt
+	x.raised[name] = max(x.raised[name], at)
 }
 
 func newestEntry(entries []entry) *classify.Before {
@@ -151,11 +157,11 @@ func (k *keyState) clearDefect(x *bound, name string, best *evidence) {
 
 // approveDefect clears what approvals cover of the way from the originals to
 // what was shown, and reports whether they covered anything.
-func (k *keyState) approveDefect(d *defect, shown classify.Value, seen time.Time, boundary string, after bool) bool {
+func (k *keyState) approveDefect(d *defect, shown classify.Value, seen time.Time, boundary string, look uint64, after bool) bool {
 	before := len(d.originals)
 	d.originals = slices.DeleteFunc(d.originals, func(original classify.Value) bool {
 		a := k.book.Ask(approval.Question{
-			Invariant: d.name, Agent: k.agent, From: noneFor(original), To: noneFor(shown), At: seen, Boundary: boundary,
+			Invariant: d.name, Agent: k.agent, From: noneFor(original), To: noneFor(shown), At: seen, Boundary: boundary, Look: look,
 		})
 		if a.Covers() {
 			a.Use(boundary, after)
@@ -233,7 +239,7 @@ func (s *session) approve(now time.Time, ev *Event, res *Result) bool {
 func (k *keyState) approvedAfter(now time.Time, name string, res *Result) {
 	var touched *bound
 	if d := k.defect(name); d != nil {
-		if k.approveDefect(d, d.shown, d.seenAt, d.bound.id, true) {
+		if k.approveDefect(d, d.shown, d.seenAt, d.bound.use, 0, true) {
 			k.remember(name, d.shown)
 			touched = d.bound
 		}
@@ -245,11 +251,11 @@ func (k *keyState) approvedAfter(now time.Time, name string, res *Result) {
 		}
 		by := s.debts[i].by
 		a := k.book.Ask(approval.Question{
-			Invariant: name, Agent: k.agent, At: now, Boundary: by.id,
+			Invariant: name, Agent: k.agent, At: now, Boundary: by.use,
 			From: noneFor(classify.Value{Digest: s.decisions[i].digest}), To: noneFor(classify.Value{Digest: s.debts[i].shown}),
 		})
 		if a.Covers() {
-			a.Use(by.id, true)
+			a.Use(by.use, true)
 			s.debts[i].status = answered
 			touched = by
 		}

@@ -18,7 +18,7 @@ func (k *keyState) sessionState() classify.State {
 	for _, d := range k.defects {
 		state = classify.Worse(state, d.state)
 	}
-	if k.envelope != nil {
+	if len(k.envelopes) > 0 || k.refused != nil {
 		state = classify.Worse(state, classify.Conflicting)
 	}
 	if k.effect != nil || len(k.outstanding(AlertPostObservationMissing)) > 0 {
@@ -60,7 +60,7 @@ func (k *keyState) pending(x *bound) []classify.Finding {
 			if x.snapshots > 0 && x.inPlay(s) && s.debts[i].status == owed {
 				add(classify.Finding{
 					Name: d.name, State: classify.Unverified, Reason: x.override,
-					Optional: d.optional && !slices.Contains(k.core.cfg.RequiredInvariants, d.name),
+					Optional: d.optional,
 					Revision: d.revision, ApprovalRef: d.approvalRef,
 				})
 			}
@@ -153,7 +153,7 @@ func (k *keyState) actions(x *bound, v *Verdict) []classify.Action {
 	for _, d := range k.defects {
 		set = set.With(classify.ActionFor(d.state))
 	}
-	if k.envelope != nil {
+	if len(k.envelopes) > 0 || k.refused != nil {
 		set = set.With(classify.HoldAndAsk)
 	}
 	if k.effect != nil {

@@ -6,30 +6,41 @@ import (
 	"github.com/agentcontinuity/otelcol-continuity/internal/classify"
 )
 
-// envelopeDefect are failed envelope checks, until an observed envelope equals
-// the original again.
+// envelopeDefect are checks that failed against one recorded envelope, until an
+// observed one passes them.
 type envelopeDefect struct {
 	original *classify.Envelope
 	summary  string
 	reasons  []classify.Reason
-	// refused is the runtime's own verdict among them, "" for none.
-	refused classify.Reason
+	// at is the time of the envelope that showed them last.
+	at classify.Instant
 }
 
-func (d *envelopeDefect) empty() bool { return len(d.reasons) == 0 && d.refused == "" }
-
-// effectDefect is an effect whose outcome nobody knows, until an envelope shows
-// it.
+// effectDefect is an effect whose outcome nobody knows, until an envelope of the
+// same action shows it.
 type effectDefect struct {
 	reason classify.Reason
 	at     classify.Instant
+	// key and action tell the action from others, "" where they were not stated.
+	key, action string
 }
+
+// refusal is the runtime's own verdict, until an envelope was checked and found
+// well, or, where none is owed, the next healthy boundary.
+type refusal struct {
+	reason classify.Reason
+	at     classify.Instant
+	turn   uint64
+}
+
+// addFinding adds a finding that has no name.
+type addFinding func(s classify.State, r classify.Reason, wants bool)
 
 // evaluateWhole returns the findings that have no name: of the envelope, of the
 // snapshots and of the looks as a whole.
 func (k *keyState) evaluateWhole(x *bound, named []classify.Finding) []classify.Finding {
 	var out []classify.Finding
-	add := func(s classify.State, r classify.Reason, wants bool) {
+	var add addFinding = func(s classify.State, r classify.Reason, wants bool) {
 		f := classify.Finding{State: s, Reason: r, Wants: wants, Effect: classify.IsEffect(r) && s == classify.Unverified}
 		if !slices.ContainsFunc(out, func(o classify.Finding) bool { return o.Reason == r && o.State == s }) {
 			out = append(out, f)
@@ -55,10 +66,10 @@ func (k *keyState) evaluateWhole(x *bound, named []classify.Finding) []classify.
 		}
 		k.settleWhole(x, s, envelope[s])
 	}
-	if n := len(x.looks); n > 0 {
+	if len(x.looks) > 0 {
 		empty := !slices.ContainsFunc(x.looks, func(l *look) bool { return len(l.statements) > 0 || l.envelope != nil })
 		switch {
-		case x.looks[n-1].badName:
+		case x.lastStating().badName:
 			add(classify.Unverified, classify.NameInvalid, baseline)
 		case empty && baseline && len(named) == 0:
 			add(classify.Unverified, classify.ObservationEmpty, true)
@@ -68,6 +79,16 @@ func (k *keyState) evaluateWhole(x *bound, named []classify.Finding) []classify.
 		add(classify.Unverified, classify.NoBaseline, false)
 	}
 	return out
+}
+
+// lastStating is the last look that states anything, a bad name included.
+func (x *bound) lastStating() *look {
+	for _, l := range slices.Backward(x.looks) {
+		if len(l.statements) > 0 || l.badName {
+			return l
+		}
+	}
+	return x.looks[len(x.looks)-1]
 }
 
 // settleWhole settles the debt that has no name: once the envelope was shown,
@@ -102,34 +123,44 @@ func (k *keyState) followed(x *bound, s *snap) bool {
 
 // evaluateEnvelope adds the findings of the envelope, and says for which
 // snapshots it was shown.
-func (k *keyState) evaluateEnvelope(x *bound, add func(classify.State, classify.Reason, bool)) map[*snap]bool {
-	shown := map[*snap]bool{}
+func (k *keyState) evaluateEnvelope(x *bound, add addFinding) map[*snap]bool {
 	x.envelopeReasons, x.validated = nil, false
+	owing := k.owingEnvelope(x)
+	best, weak := k.bestEnvelope(x, owing)
+	if best != nil {
+		x.resting = append(x.resting, best)
+	}
+	switch {
+	case x.refusal != nil && (best == nil || best.time() <= x.refusedAt):
+		k.refuse(x, add)
+		return nil
+	case best != nil && len(owing) > 0:
+		clean := k.checkEnvelope(x, best, owing, add)
+		k.clearEnvelope(x, best, clean, add)
+		shown := map[*snap]bool{}
+		for _, s := range owing {
+			shown[s] = true
+		}
+		return shown
+	case best != nil:
+		k.checkLoose(x, best, add)
+		k.clearEnvelope(x, best, false, add)
+	case len(owing) > 0 && len(x.looks) > 0:
+		add(classify.Unverified, weak, true)
+		x.validated = true
+	}
+	return nil
+}
+
+// owingEnvelope lists the snapshots whose envelope a boundary compares.
+func (k *keyState) owingEnvelope(x *bound) []*snap {
 	var owing []*snap
 	for _, s := range k.snaps {
 		if x.inPlay(s) && s.content.envelope != nil && (s.whole.status == owed || s.whole.by == x) {
 			owing = append(owing, s)
 		}
 	}
-	best, weak := k.bestEnvelope(x, owing)
-	if x.refusal != nil && (best == nil || best.time() <= x.refusedAt) {
-		k.refuse(x, add)
-		return shown
-	}
-	switch {
-	case best != nil && len(owing) > 0:
-		k.checkEnvelope(x, best, owing, shown, add)
-	case len(owing) > 0 && len(x.looks) > 0:
-		add(classify.Unverified, weak, true)
-		x.envelopeReasons, x.validated = nil, true
-	case best != nil:
-		k.checkLoose(x, best, add)
-	}
-	if best != nil {
-		k.clearEnvelope(x, best, add)
-		k.envelopeSeen = max(k.envelopeSeen, best.envelopeTime())
-	}
-	return shown
+	return owing
 }
 
 // bestEnvelope finds the latest envelope that is evidence towards all that owe
@@ -140,167 +171,169 @@ func (k *keyState) bestEnvelope(x *bound, owing []*snap) (best *look, weak class
 		if l.envelope == nil {
 			continue
 		}
-		t := l.envelopeTime()
-		reason := classify.Reason("")
-		if !classify.Dated(t, l.event, l.received) {
-			reason = classify.NotFresh
-		}
-		for _, s := range owing {
-			taken := classify.Taken{ObservedAt: s.eventObservedAt, Event: s.event, Received: s.received}
-			switch {
-			case !taken.Fresh(t, l.event, l.received):
-				reason = classify.NotFresh
-			case classify.EarlierThan(t, k.compactedUntil(x, s, l.received)):
-				reason = classify.ObservedTooEarly
-			case !k.pair(x, s, l).SummaryShown():
-				reason = classify.EnvelopeNotObserved
-			}
-		}
+		reason := k.weakEnvelope(x, owing, l)
 		switch {
 		case reason != "":
 			weak = reason
-		case best == nil || best.envelopeTime() <= t:
+		case best == nil || best.envelopeTime() <= l.envelopeTime():
 			best = l
 		}
 	}
 	return best, weak
 }
 
+// weakEnvelope is why a look's envelope is no evidence towards one that owes it.
+func (k *keyState) weakEnvelope(x *bound, owing []*snap, l *look) classify.Reason {
+	t := l.envelopeTime()
+	if !classify.Dated(t, l.event, l.received) {
+		return classify.NotFresh
+	}
+	for _, s := range owing {
+		taken := classify.Taken{ObservedAt: s.eventObservedAt, Event: s.event, Received: s.received}
+		switch {
+		case !taken.Fresh(t, l.event, l.received):
+			return classify.NotFresh
+		case classify.EarlierThan(t, k.compactedUntil(x, s, l.received)):
+			return classify.ObservedTooEarly
+		case !k.pair(x, s, l).SummaryShown():
+			return classify.EnvelopeNotObserved
+		}
+	}
+	return ""
+}
+
 func (k *keyState) pair(x *bound, s *snap, l *look) *classify.EnvelopePair {
 	return &classify.EnvelopePair{Before: s.content.envelope, Now: l.envelope, Summary: x.summary, Received: l.received}
 }
 
-// checkEnvelope compares an envelope with those that are owed.
-func (k *keyState) checkEnvelope(x *bound, best *look, owing []*snap, shown map[*snap]bool, add func(classify.State, classify.Reason, bool)) {
+// checkEnvelope compares an envelope with those that are owed, and reports
+// whether it passes all checks against all of them.
+func (k *keyState) checkEnvelope(x *bound, best *look, owing []*snap, add addFinding) (clean bool) {
 	x.validated = true
-	clean, failing := 0, [][]classify.Reason(nil)
-	for _, s := range owing {
-		shown[s] = true
-		if r := k.pair(x, s, best).Check(); len(r) > 0 {
-			failing = append(failing, r)
-		} else {
-			clean++
+	failing := make([][]classify.Reason, len(owing))
+	failed := 0
+	for i, s := range owing {
+		if failing[i] = k.pair(x, s, best).Check(); len(failing[i]) > 0 {
+			failed++
 		}
 	}
-	effect := best.envelope.Effect()
-	if clean > 0 && len(failing) > 0 && effect == "" {
-		add(classify.Unverified, classify.Ambiguous, false)
-		return
-	}
-	for _, r := range failing {
-		x.envelopeReasons = union(x.envelopeReasons, r)
-	}
-	k.reportEnvelope(x, add)
-	newest := owing[len(owing)-1]
-	k.raiseEnvelope(x, newest.content.envelope, best)
-	if len(x.envelopeReasons) == 0 {
+	switch {
+	case failed == 0:
 		add(classify.Preserved, classify.Match, false)
+		return true
+	case failed < len(owing): // an effect that is unresolved now fails all of them
+		add(classify.Unverified, classify.Ambiguous, false)
+		return false
 	}
+	for i, s := range owing {
+		x.envelopeReasons = union(x.envelopeReasons, failing[i])
+		k.raiseEnvelope(x, s.content.envelope, failing[i], best)
+	}
+	x.raise("", best.envelopeTime())
+	k.reportEnvelope(x, add)
+	return false
 }
 
 // checkLoose reads an envelope that no baseline recorded: nothing can be
-// compared, but an effect that is unresolved now is a fact.
-func (k *keyState) checkLoose(x *bound, best *look, add func(classify.State, classify.Reason, bool)) {
+// compared, but an effect that is unresolved now is a fact, and so is a summary
+// that is not the one that the completion gave.
+func (k *keyState) checkLoose(x *bound, best *look, add addFinding) {
 	x.validated = true
 	if r := best.envelope.Effect(); r != "" {
-		x.envelopeReasons = []classify.Reason{r}
-		k.reportEnvelope(x, add)
-		k.raiseEnvelope(x, nil, best)
+		x.envelopeReasons = append(x.envelopeReasons, r)
 	}
-	if x.summary != "" && best.envelope.Fields[classify.FieldSummarySHA256] != "" {
-		p := classify.EnvelopePair{Before: best.envelope, Now: best.envelope, Summary: x.summary}
-		if p.SummaryDiffers() {
-			x.envelopeReasons = union(x.envelopeReasons, []classify.Reason{classify.SummaryDigestMismatch})
-			k.reportEnvelope(x, add)
-			k.raiseEnvelope(x, best.envelope, best)
-			return
-		}
+	p := classify.EnvelopePair{Before: best.envelope, Now: best.envelope, Summary: x.summary}
+	if p.SummaryDiffers() {
+		x.envelopeReasons = union(x.envelopeReasons, []classify.Reason{classify.SummaryDigestMismatch})
 	}
-	if k.envelope == nil || k.envelope.original == nil {
+	k.raiseEnvelope(x, best.envelope, x.envelopeReasons, best)
+	x.raise("", best.envelopeTime())
+	k.reportEnvelope(x, add)
+	if len(k.envelopes) == 0 {
 		add(classify.Unverified, classify.NoBaseline, false)
 	}
 }
 
-func (k *keyState) reportEnvelope(x *bound, add func(classify.State, classify.Reason, bool)) {
+func (k *keyState) reportEnvelope(x *bound, add addFinding) {
 	for _, r := range x.envelopeReasons {
 		add(classify.EnvelopeState(r), r, false)
 	}
 }
 
-// raiseEnvelope makes failed checks outstanding.
-func (k *keyState) raiseEnvelope(x *bound, original *classify.Envelope, best *look) {
-	if best.envelopeTime() < k.envelopeSeen {
-		return // a late revision of an old boundary raises nothing anew
+// raiseEnvelope makes failed checks outstanding. A boundary that is evaluated
+// again raises nothing anew by the same look.
+func (k *keyState) raiseEnvelope(x *bound, original *classify.Envelope, failing []classify.Reason, best *look) {
+	t := best.envelopeTime()
+	if !t.After(x.raised[""]) {
+		return
 	}
-	for _, r := range x.envelopeReasons {
-		if classify.IsEffect(r) {
-			k.effect = &effectDefect{reason: r, at: best.envelopeTime()}
+	var checks []classify.Reason
+	for _, r := range failing {
+		if !classify.IsEffect(r) {
+			checks = append(checks, r)
 			continue
 		}
-		if k.envelope == nil || k.envelope.original == nil {
-			refused := classify.Reason("")
-			if k.envelope != nil {
-				refused = k.envelope.refused
-			}
-			k.envelope = &envelopeDefect{original: original, summary: x.summary, refused: refused}
+		k.effect = &effectDefect{
+			reason: r, at: t,
+			key: best.envelope.Fields[classify.FieldIdempotencyKey], action: best.envelope.Fields[classify.FieldActionDigest],
 		}
-		k.envelope.reasons = union(k.envelope.reasons, []classify.Reason{r})
 	}
+	if len(checks) == 0 {
+		return
+	}
+	i := slices.IndexFunc(k.envelopes, func(d *envelopeDefect) bool { return d.original.Equal(original) })
+	if i < 0 {
+		i = len(k.envelopes)
+		k.envelopes = append(k.envelopes, &envelopeDefect{original: original, summary: x.summary})
+	}
+	d := k.envelopes[i]
+	d.reasons, d.at = union(d.reasons, checks), max(d.at, t)
 }
 
 // clearEnvelope clears what an observed envelope shows to be well again, and
-// reports what of the original still differs.
-func (k *keyState) clearEnvelope(x *bound, best *look, add func(classify.State, classify.Reason, bool)) {
-	if k.effect != nil && best.envelope.EffectResolved() && best.envelopeTime() > k.effect.at {
+// reports what of an original still differs. clean says that it was checked
+// against what is owed and passed.
+func (k *keyState) clearEnvelope(x *bound, best *look, clean bool, add addFinding) {
+	t := best.envelopeTime()
+	if e := k.effect; e != nil && best.envelope.EffectResolved() && t.After(e.at) && e.isOf(best.envelope) {
 		k.effect = nil
 	}
-	d := k.envelope
-	if d == nil {
-		return
+	if r := k.refused; r != nil && clean && best.time() > r.at {
+		k.refused = nil
 	}
-	if d.original != nil {
+	k.envelopes = slices.DeleteFunc(k.envelopes, func(d *envelopeDefect) bool {
 		p := classify.EnvelopePair{Before: d.original, Now: best.envelope, Summary: d.summary, Received: best.received}
 		failing := p.Check()
-		var still []classify.Reason
-		for _, r := range d.reasons {
-			if slices.Contains(failing, r) || !classify.Readable(failing) {
-				still = append(still, r)
-			}
+		again := intersect(d.reasons, failing)
+		x.envelopeReasons = union(x.envelopeReasons, again)
+		if !t.After(d.at) || !classify.Readable(failing) {
+			return false
 		}
-		d.reasons = still
-		if again := intersect(d.reasons, failing); len(again) > 0 {
-			x.envelopeReasons = union(x.envelopeReasons, again)
-			k.reportEnvelope(x, add)
+		if slices.Contains(d.reasons, classify.SummaryDigestMismatch) && !p.SummaryShown() {
+			again = union(again, []classify.Reason{classify.SummaryDigestMismatch})
 		}
-	}
-	if len(x.envelopeReasons) == 0 {
-		d.refused = ""
-	}
-	if d.empty() {
-		k.envelope = nil
-	}
+		d.reasons = again
+		return len(again) == 0
+	})
+	k.reportEnvelope(x, add)
 }
 
-// refuse reports the runtime's own refusal to resume.
-func (k *keyState) refuse(x *bound, add func(classify.State, classify.Reason, bool)) {
-	r := x.refusal.Reason
-	if r == "" {
-		r = classify.ValidationFailed
-	}
-	if x.refusal.Status == classify.StatusBlocked || classify.IsEffect(r) {
-		if !classify.IsEffect(r) {
-			r = classify.UnknownSideEffect
-		}
-		if !x.refusalKept {
-			k.effect = &effectDefect{reason: r, at: x.refusedAt}
-		}
-	} else {
-		if k.envelope == nil && !x.refusalKept {
-			k.envelope = &envelopeDefect{}
-		}
-		if !x.refusalKept {
-			k.envelope.refused = r
-		}
+// isOf reports whether an envelope speaks of the action that the effect was of.
+func (d *effectDefect) isOf(e *classify.Envelope) bool {
+	return (d.key == "" || d.key == e.Fields[classify.FieldIdempotencyKey]) &&
+		(d.action == "" || d.action == e.Fields[classify.FieldActionDigest])
+}
+
+// refuse reports the runtime's own refusal to resume, and makes it outstanding
+// once.
+func (k *keyState) refuse(x *bound, add addFinding) {
+	r := x.refused()
+	switch {
+	case x.refusalKept:
+	case classify.IsEffect(r):
+		k.effect = &effectDefect{reason: r, at: x.refusedAt}
+	default:
+		k.refused = &refusal{reason: r, at: x.refusedAt, turn: x.refusedTurn}
 	}
 	x.refusalKept = true
 	x.envelopeReasons, x.validated = []classify.Reason{r}, true

@@ -23,6 +23,7 @@ func (k *keyState) evaluate(x *bound) []classify.Finding {
 	var findings []classify.Finding
 	names := k.namesAt(x)
 	sufficient := false
+	x.resting = x.resting[:0]
 	for _, name := range names {
 		f, ok, enough := k.evaluateName(x, name)
 		sufficient = sufficient || enough
@@ -33,6 +34,10 @@ func (k *keyState) evaluate(x *bound) []classify.Finding {
 	if k.lost && sufficient {
 		k.lostBy, k.lost = x, false
 	}
+	findings = append(findings, k.evaluateWhole(x, findings)...)
+	if k.lost && x.validated && len(x.looks) > 0 {
+		k.lostBy, k.lost = x, false
+	}
 	if k.lostBy == x {
 		for i, f := range findings {
 			if f.State.Healthy() {
@@ -40,7 +45,6 @@ func (k *keyState) evaluate(x *bound) []classify.Finding {
 			}
 		}
 	}
-	findings = append(findings, k.evaluateWhole(x, findings)...)
 	classify.Sort(findings)
 	return findings
 }
@@ -79,6 +83,7 @@ func (k *keyState) namesAt(x *bound) []string {
 // enough reports whether a look sufficed.
 func (k *keyState) evaluateName(x *bound, name string) (f classify.Finding, ok, enough bool) {
 	entries, stated := k.entries(x, name)
+	alone := len(entries) > 0 && entries[0].snap == nil
 	f = classify.Finding{Name: name, State: classify.Unverified, Optional: k.optional(entries, name)}
 	fillBefore(&f, entries)
 	if len(entries) == 0 {
@@ -90,15 +95,19 @@ func (k *keyState) evaluateName(x *bound, name string) (f classify.Finding, ok, 
 		k.settleAround(x, entries, nil)
 		return f, true, false
 	}
-	best, votes, reason := k.bestEvidence(x, name, entries)
+	best, votes, reason := k.bestEvidence(x, name, entries, alone && x.snapshots > 0)
 	if best == nil {
 		if reason == "" { // an outstanding value, and nobody spoke of it
 			return f, false, false
 		}
 		// A value that only the past states is not owed at this boundary.
-		f.Reason, f.Wants = reason, entries[0].snap != nil
-		x.reopen(entries)
+		f.Reason, f.Wants = reason, !alone
+		k.reopen(x, entries)
 		return f, true, false
+	}
+	x.resting = append(x.resting, best.look)
+	if alone {
+		x.keepOriginals(name, entries)
 	}
 	f.Source = best.Source
 	if st := best.statement; st != nil {
@@ -120,7 +129,8 @@ func (k *keyState) evaluateName(x *bound, name string) (f classify.Finding, ok, 
 	f.State, f.Reason, f.Cleared = decided.State, decided.Reason, decided.Cleared
 	k.settleDebts(x, entries, votes, decided, best)
 	k.recordDefect(x, &f, entries, decided, best)
-	return f, true, true
+	// That silence shows an old none again is no finding of this boundary.
+	return f, !alone || stated || x.snapshots == 0, true
 }
 
 // fillBefore takes what is passed through from the newest snapshot.
@@ -189,10 +199,29 @@ func (k *keyState) entries(x *bound, name string) (entries []entry, stated bool)
 		return d.status != owed && newest > d.turn
 	})
 	stated = slices.ContainsFunc(x.looks, func(l *look) bool { return l.find(name) != nil })
-	if d := k.defect(name); d != nil {
-		entries = d.overlay(entries, stated)
+	d := k.defect(name)
+	switch {
+	case d != nil:
+		entries = d.overlay(entries, stated || x.snapshots == 0)
+	case len(entries) == 0:
+		for _, original := range x.originals[name] {
+			entries = append(entries, entry{before: classify.Before{Value: original}})
+		}
 	}
 	return entries, stated
+}
+
+// keepOriginals remembers the values of an old defect that a boundary compared
+// though no baseline states them: cleared, they are compared still.
+func (x *bound) keepOriginals(name string, entries []entry) {
+	if x.originals == nil {
+		x.originals = map[string][]classify.Value{}
+	}
+	if x.originals[name] == nil {
+		for _, e := range entries {
+			x.originals[name] = append(x.originals[name], e.before.Value)
+		}
+	}
 }
 
 // solidAt reports whether a boundary compares a baseline that is not hollow.
@@ -236,9 +265,8 @@ func (e *evidence) replacedBy(n *evidence) bool {
 
 // bestEvidence finds the sufficient statement that counts, with the vote of each
 // entry; or the reason why there is none, "" where no look was asked.
-func (k *keyState) bestEvidence(x *bound, name string, entries []entry) (best *evidence, votes []classify.Vote, reason classify.Reason) {
+func (k *keyState) bestEvidence(x *bound, name string, entries []entry, statedOnly bool) (best *evidence, votes []classify.Vote, reason classify.Reason) {
 	accepted := k.core.cfg.accepted(name)
-	owedOnly := entries[0].snap != nil
 	silence := classify.ObservationEmpty
 	var weak classify.Reason
 	for _, l := range x.looks {
@@ -248,7 +276,7 @@ func (k *keyState) bestEvidence(x *bound, name string, entries []entry) (best *e
 		e := &evidence{look: l}
 		if e.statement = l.find(name); e.statement != nil {
 			e.After = l.stated(e.statement, accepted)
-		} else if after, ok := l.absent(accepted); ok && (owedOnly || entries[0].before.Digest.IsNothing()) {
+		} else if after, ok := l.absent(accepted); ok && (!statedOnly || entries[0].before.Digest.IsNothing()) {
 			e.After = after
 		} else {
 			continue
@@ -268,7 +296,7 @@ func (k *keyState) bestEvidence(x *bound, name string, entries []entry) (best *e
 		return best, votes, ""
 	case weak != "":
 		return nil, nil, weak
-	case owedOnly:
+	case entries[0].snap != nil:
 		return nil, nil, silence
 	}
 	return nil, nil, ""
@@ -290,7 +318,7 @@ func (k *keyState) hold(x *bound, name string, entries []entry, e *evidence) ([]
 		return nil, weak
 	}
 	ask := func(from, to digest.Digest) approval.Answer {
-		return k.book.Ask(approval.Question{Invariant: name, Agent: k.agent, From: from, To: to, At: e.at, Boundary: x.id})
+		return k.book.Ask(approval.Question{Invariant: name, Agent: k.agent, From: from, To: to, At: e.at, Boundary: x.use, Look: e.turn})
 	}
 	votes := make([]classify.Vote, len(entries))
 	for i := range entries {
@@ -328,7 +356,8 @@ func (k *keyState) silentAfter(x *bound, entries []entry, best *evidence) *snap 
 	}
 	name := entries[0].name()
 	for _, s := range k.snaps {
-		silent := x.inPlay(s) && len(s.decisions) > 0 && !s.failed && s.content.find(name) < 0 && s.time() > latest
+		whole := !s.failed && !s.truncated && !s.tooMany && !s.badName // a cut silence says nothing
+		silent := x.inPlay(s) && len(s.decisions) > 0 && whole && s.content.find(name) < 0 && s.time() > latest
 		taken := classify.Taken{Event: s.time(), Received: s.received}
 		if silent && taken.Fresh(best.ObservedAt, best.event, best.received) {
 			return s

@@ -950,12 +950,12 @@ var readings = []struct{ name, sentence, text string }{
 		> s1 unverified/compaction_unconfirmed
 		> s1 preserved/match late
 	`},
-	{"envelope_after_a_refusal", "an envelope without a baseline's no_baseline", `
+	{"envelope_after_a_refusal", "an envelope without a baseline's no_baseline; only positive evidence resolves", `
 		0.3 s1 snapshot scope=A
 		0.6 s1 invalid status=continuity_validation_failed reason=tenant_mismatch
 		0.9 s1 observation scope=A env0
 		> s1 conflicting/tenant_mismatch alerts=decision_conflicting:firing
-		> s1 unverified/no_baseline alerts=decision_conflicting:resolved
+		> s1 unverified/no_baseline state=conflicting
 	`},
 	{"activity_of_another_agent", "session start, snapshot, observation or activity of the key", `
 		0.3 s1/sub snapshot scope=A
@@ -988,12 +988,12 @@ var readings = []struct{ name, sentence, text string }{
 		> s1 unverified/not_fresh late
 		> s1 unverified/digest_malformed rev=3
 	`},
-	{"none_everywhere_is_no_baseline", "none everywhere is no baseline", `
+	{"none_everywhere_is_no_baseline", "none everywhere is no baseline; the look that follows answers the silence", `
 		0.3 s1 snapshot scope=none
 		2.6 s1 snapshot scope=A target=A
 		2.9 s1 observation scope=A target=A
 		> s1 unverified/post_observation_missing alerts=post_observation_missing:firing
-		> s1 preserved/match
+		> s1 preserved/match alerts=post_observation_missing:resolved
 	`},
 	{"resolved_by_positive_evidence_only", "only positive evidence resolves", `
 		0.3 s1 observation scope=A

@@ -3,26 +3,34 @@ package boundary
 // memory remembers the events of a session, so that the same one again changes
 // nothing. The oldest are forgotten first.
 type memory struct {
-	marks map[uint64]*Mark
-	order []uint64
+	marks map[seenEvent]*Mark
+	order []seenEvent
 }
+
+// seenEvent names an event: two agents may well say the same at the same time.
+type seenEvent struct {
+	fingerprint uint64
+	agent       string
+}
+
+func seen(ev *Event) seenEvent { return seenEvent{ev.Fingerprint, ev.Key.Agent} }
 
 // maxSeen bounds the events that one session remembers.
 const maxSeen = 256
 
-func (m *memory) find(fingerprint uint64) (*Mark, bool) {
-	mark, ok := m.marks[fingerprint]
+func (m *memory) find(e seenEvent) (*Mark, bool) {
+	mark, ok := m.marks[e]
 	return mark, ok
 }
 
-func (m *memory) add(fingerprint uint64, mark *Mark) {
+func (m *memory) add(e seenEvent, mark *Mark) {
 	if m.marks == nil {
-		m.marks = map[uint64]*Mark{}
+		m.marks = map[seenEvent]*Mark{}
 	}
 	if len(m.order) >= maxSeen {
 		delete(m.marks, m.order[0])
 		m.order = m.order[1:]
 	}
-	m.marks[fingerprint] = mark
-	m.order = append(m.order, fingerprint)
+	m.marks[e] = mark
+	m.order = append(m.order, e)
 }

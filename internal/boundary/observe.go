@@ -18,6 +18,7 @@ func (s *session) snapshot(now time.Time, ev *Event, mark *Mark, res *Result) bo
 		return false
 	}
 	at := classify.At(now)
+	k.resume(now, ev)
 	for _, x := range k.openAll(ev.BoundaryID) {
 		if x.snapshots == 0 && x.completions > 0 && !classify.NotLaterThan(ev.Time.Or(at), x.openedEnd) {
 			// Taken from the summary: no baseline for the compaction before it.
@@ -25,11 +26,14 @@ func (s *session) snapshot(now time.Time, ev *Event, mark *Mark, res *Result) bo
 		}
 	}
 	x := k.openFor(ev.BoundaryID)
+	if x == nil && k.full() {
+		return false
+	}
 	sn := k.addSnap(ev, at)
 	if x == nil {
 		x = k.openBound(now, ev)
 	} else {
-		k.joined(now, x, x.snapshots > 0, ev, res)
+		k.joined(x, x.snapshots > 0, res)
 		if x.snapshots == 0 && x.status == armed { // the later of completion and snapshot
 			x.windowFrom = now
 			x.arm(now)
@@ -38,6 +42,7 @@ func (s *session) snapshot(now time.Time, ev *Event, mark *Mark, res *Result) bo
 	x.learn(ev)
 	x.snapshots++
 	sn.bound, mark.bound = x, x
+	sn.completion = k.endOf(sn)
 	x.changedSince = sortNames(append(x.changedSince, k.changedSince(sn, now)...))
 	s.gather(now, k, x, sn)
 	if x.observed() {
@@ -46,22 +51,36 @@ func (s *session) snapshot(now time.Time, ev *Event, mark *Mark, res *Result) bo
 	return true
 }
 
-// joined counts what joins an open boundary and wakes a parked one.
-func (k *keyState) joined(now time.Time, x *bound, again bool, ev *Event, res *Result) {
+// joined counts what joins an open boundary beside its first.
+func (k *keyState) joined(x *bound, again bool, res *Result) {
 	if again {
-		res.count(Tally{What: CountSuperseded})
+		res.count(Tally{What: CountSuperseded, Runtime: x.runtime})
 	}
-	if x.status == parked && ev.Kind != Completion {
-		x.arm(now)
+}
+
+// maxOpen bounds the boundaries that one key may have open: explicit ids are the
+// sender's to choose.
+const maxOpen = 64
+
+func (k *keyState) full() bool {
+	n := 0
+	for _, x := range k.bounds {
+		if x.open() {
+			n++
+		}
 	}
+	return n >= maxOpen
 }
 
 // openBound opens a boundary with an armed window.
 func (k *keyState) openBound(now time.Time, ev *Event) *bound {
 	x := &bound{opened: k.nextTurn(), pairing: ev.BoundaryID, start: now, windowFrom: now, runtime: ev.Runtime, window: k.core.cfg.window(ev.Runtime)}
-	x.id = ev.BoundaryID
+	x.id, x.use = ev.BoundaryID, k.newID(now, ev)
 	if x.id == "" {
-		x.id = k.newID(now, ev)
+		x.id = x.use
+	}
+	if old := k.newest(ev.BoundaryID); ev.BoundaryID != "" && old != nil && old.pairing == ev.BoundaryID {
+		x.revision = old.revision // a receipt's name is its id and revision
 	}
 	x.arm(now)
 	k.bounds = append(k.bounds, x)
@@ -75,9 +94,10 @@ func (k *keyState) newID(now time.Time, ev *Event) string {
 	for _, part := range []string{k.origin.Scope, k.origin.Session, k.agent} {
 		h.Write([]byte(frame(part)))
 	}
-	var tail [16]byte
+	var tail [24]byte
 	binary.BigEndian.PutUint64(tail[:8], ev.Fingerprint)
-	binary.BigEndian.PutUint64(tail[8:], uint64(now.UnixNano()))
+	binary.BigEndian.PutUint64(tail[8:16], uint64(now.UnixNano()))
+	binary.BigEndian.PutUint64(tail[16:], k.turn)
 	h.Write(tail[:])
 	return hex.EncodeToString(h.Sum(nil))
 }
@@ -137,16 +157,16 @@ func (k *keyState) takeLook(x *bound, l *look) {
 		x.firstLook = l.at
 	}
 	l.waitUntil = time.Time{}
-	k.boundLooks(x)
 }
 
-// maxLooks bounds the looks of one boundary. Beyond it the oldest go: each name
-// needs one that suffices, and later ones count before earlier ones.
-const maxLooks = 64
+// maxLooks bounds the looks of one boundary. Beyond it the oldest go on which
+// nothing rests: each name needs one that suffices.
+const maxLooks = 128
 
 func (k *keyState) boundLooks(x *bound) {
-	if n := len(x.looks) - maxLooks; n > 0 {
-		x.looks = slices.Delete(x.looks, 0, n)
+	for len(x.looks) > maxLooks {
+		i := slices.IndexFunc(x.looks, func(l *look) bool { return !slices.Contains(x.resting, l) })
+		x.looks = slices.Delete(x.looks, max(i, 0), max(i, 0)+1)
 	}
 }
 
@@ -156,6 +176,7 @@ func (s *session) observation(now time.Time, ev *Event, mark *Mark, res *Result)
 	if k == nil {
 		return false
 	}
+	k.resume(now, ev)
 	l := newLook(ev, now, k.nextTurn(), mark)
 	open := k.openAll(ev.BoundaryID)
 	if len(open) == 0 {
@@ -172,7 +193,6 @@ func (s *session) observation(now time.Time, ev *Event, mark *Mark, res *Result)
 	k.looks = append(k.looks, l)
 	for _, x := range open {
 		x.learn(ev)
-		k.joined(now, x, false, ev, res)
 		mark.bound = x
 		k.takeLook(x, l)
 		k.revise(now, x, res)
@@ -197,9 +217,6 @@ func (k *keyState) takeUp(now time.Time, l *look, res *Result) {
 	} else if x.passed {
 		x.late = true
 		res.count(Tally{What: CountLate, Runtime: x.runtime})
-	}
-	if x.status == parked {
-		x.arm(now)
 	}
 	k.looks = append(k.looks, l)
 	k.takeLook(x, l)

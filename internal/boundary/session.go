@@ -17,7 +17,7 @@ type session struct {
 	// origin is the key under which the session began: links do not change it,
 	// so that alerts keep their fingerprint.
 	origin SessionKey
-	// linked are the ids whose state was moved here, each once.
+	// linked are the pairs of ids between which the state was moved, each once.
 	linked []string
 	agents []*keyState
 	book   approval.Book
@@ -43,22 +43,22 @@ type keyState struct {
 	looks, waiting []*look
 	ends           []compactionEnd
 	defects        []*defect
-	envelope       *envelopeDefect
+	envelopes      []*envelopeDefect
+	refused        *refusal
 	effect         *effectDefect
 	// healthy are the values that were last found healthy.
 	healthy map[string]classify.Value
-	// envelopeSeen is the time of the latest envelope that was judged.
-	envelopeSeen classify.Instant
-	alerts       [alertKinds]alertState
-	soft         [alertKinds]*bound
+	alerts  [alertKinds]alertState
+	soft    [alertKinds]*bound
 	// lost is set while baselines had to be given up and no finding said so yet;
 	// lostBy is the boundary whose findings say it.
 	lost   bool
 	lostBy *bound
 	// lostOverdue is set where one of them was overdue.
 	lostOverdue bool
-	// overdueLook is set while a window closed on a look that itself was bad.
-	overdueLook bool
+	// overdueLook is the boundary whose window closed on a look that was bad
+	// itself.
+	overdueLook *bound
 	counted     counted
 }
 
@@ -192,7 +192,7 @@ func (s *session) nextWake() time.Time {
 // holds reports whether the key owes something or has something outstanding:
 // it is then kept for the session TTL.
 func (k *keyState) holds() bool {
-	return len(k.defects) > 0 || k.envelope != nil || k.effect != nil || k.overdueLook || k.lostOverdue ||
+	return len(k.defects) > 0 || len(k.envelopes) > 0 || k.refused != nil || k.effect != nil || k.overdueLook != nil || k.lostOverdue ||
 		slices.ContainsFunc(k.snaps, func(s *snap) bool { return s.owes() || s.unanswered() }) ||
 		slices.ContainsFunc(k.bounds, (*bound).open) ||
 		slices.ContainsFunc(k.alerts[:], func(a alertState) bool { return a.active })

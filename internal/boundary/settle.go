@@ -21,21 +21,25 @@ func (x *bound) settle(now time.Time) {
 func (k *keyState) revise(now time.Time, x *bound, res *Result) {
 	x.override = ""
 	x.findings = k.evaluate(x)
-	k.last = x
+	k.boundLooks(x)
+	k.decided(x)
 	state, _ := classify.Rollup(x.findings)
 	wanting := classify.Wanting(x.findings)
 	x.sufficient = slices.ContainsFunc(k.snaps, func(s *snap) bool { return s.heldBy(x) })
-	if !wanting {
-		k.overdueLook, x.unconfirmed = false, false
+	if !wanting && x.sufficient {
+		x.unconfirmed = false
+		if k.overdueLook != nil && k.overdueLook.opened <= x.opened {
+			k.overdueLook = nil
+		}
 	}
 	switch {
-	case state >= classify.Dropped || !wanting || x.refusedLast():
+	case state >= classify.Dropped || !wanting || x.refusedLast() || x.snapshots+x.completions == 0:
 		x.settle(now)
 	case x.status == settled && !x.passed:
 		x.live(now)
 	}
 	if state.Healthy() {
-		k.healthyAgain()
+		k.healthyAgain(x)
 	} else if !x.open() && state == classify.Unverified {
 		k.soften(AlertDecisionUnverified, x)
 	}
@@ -57,12 +61,12 @@ func (k *keyState) expireWindow(now time.Time, x *bound, res *Result) {
 	profile := k.core.cfg.profile(x.runtime)
 	x.passed = true
 	x.settle(now)
-	k.last = x
+	k.decided(x)
 	switch {
 	case x.completions > 0 && !x.observed() && !k.owesAt(x):
 		x.override = classify.NoObservation
 		k.soften(AlertInstrumentationGap, x)
-	case profile.Confirm && x.completions == 0 && k.core.fleet.Seen(k.key.Tenant(), x.runtime, ReportsCompletions):
+	case profile.Confirm && !k.confirmed(x) && k.core.fleet.Seen(k.key.Tenant(), x.runtime, ReportsCompletions):
 		x.override, x.unconfirmed = classify.CompactionUnconfirmed, true
 	case !x.observed():
 		x.override = classify.PostObservationMissing
@@ -90,46 +94,60 @@ func (k *keyState) overdue(x *bound) {
 			found = true
 		}
 	}
-	k.overdueLook = k.overdueLook || !found
+	if !found {
+		k.overdueLook = x
+	}
+}
+
+// decided makes a boundary the last one, unless a later one was decided already.
+func (k *keyState) decided(x *bound) {
+	if k.last == nil || k.last.opened <= x.opened {
+		k.last = x
+	}
+}
+
+// confirmed reports whether the compaction of a boundary was seen to be over.
+func (k *keyState) confirmed(x *bound) bool {
+	return x.completions > 0 || slices.ContainsFunc(k.snaps, func(s *snap) bool { return s.bound == x && s.completion != 0 })
 }
 
 // end settles a boundary for a reason of its own, without an alert.
 func (k *keyState) end(now time.Time, x *bound, reason classify.Reason, res *Result) {
 	x.settle(now)
 	x.override = reason
-	k.last = x
+	k.decided(x)
 	k.emit(now, x, res)
 }
 
 // park takes a session's end: windows close, and open again when it resumes.
-func (k *keyState) park(now time.Time, res *Result) {
+func (k *keyState) park(now time.Time, ev *Event, res *Result) {
 	for _, x := range k.bounds {
 		if x.status == armed {
 			k.end(now, x, classify.SessionEnded, res)
-			x.status = parked
+			x.status, x.parkedAt = parked, ev.Time.Or(classify.At(now))
 		}
 	}
 }
 
 // resume takes a sign of life: parked windows open again in full, and a window
 // that waits for activity starts.
-func (k *keyState) resume(now time.Time, kind Kind) {
+func (k *keyState) resume(now time.Time, ev *Event) {
+	kind, at := ev.Kind, ev.Time.Or(classify.At(now))
 	for _, x := range k.bounds {
-		if x.status == parked || kind == Activity && x.status == armed && x.deadline.IsZero() {
+		// What happened before the end is a leftover that was flushed late.
+		if x.status == parked && !at.Before(x.parkedAt) || kind == Activity && x.status == armed && x.deadline.IsZero() {
 			x.arm(now)
 		}
 	}
 }
 
 // healthyAgain clears what lasts until the session's next healthy boundary.
-func (k *keyState) healthyAgain() {
+func (k *keyState) healthyAgain(x *bound) {
 	k.soft = [alertKinds]*bound{}
 	k.lostOverdue = false
-	if k.envelope != nil {
-		k.envelope.refused = ""
-		if k.envelope.empty() {
-			k.envelope = nil
-		}
+	owesEnvelope := func(s *snap) bool { return s.content.envelope != nil && s.whole.status == owed }
+	if k.refused != nil && x.opened > k.refused.turn && !slices.ContainsFunc(k.snaps, owesEnvelope) {
+		k.refused = nil
 	}
 }
 

@@ -29,7 +29,7 @@ type content struct {
 	failed, truncated, badName, tooMany bool
 }
 
-func newContent(ev *Event) *content {
+func newContent(ev *Event, required []string) *content {
 	c := &content{
 		boundaryID: ev.BoundaryID, form: ev.Form, envelope: ev.Envelope,
 		failed: ev.SnapshotFailed, truncated: ev.Dropped, badName: ev.BadName, tooMany: ev.TooMany,
@@ -40,7 +40,7 @@ func newContent(ev *Event) *content {
 	}
 	nothing := true
 	for i, s := range ev.Statements {
-		c.decisions[i] = decision{s.Name, s.Digest, s.Fault, s.Text, s.Optional && classify.MayBeOptional(s.Name), s.Revision, s.ApprovalRef}
+		c.decisions[i] = decision{s.Name, s.Digest, s.Fault, s.Text, s.Optional && classify.MayBeOptional(s.Name) && !slices.Contains(required, s.Name), s.Revision, s.ApprovalRef}
 		nothing = nothing && s.Digest.IsNothing() && s.Fault == ""
 	}
 	if c.failed || nothing && len(c.decisions) > 0 {
@@ -130,6 +130,8 @@ type snap struct {
 	debts           []debt // by decision
 	// whole is the debt of what has no name: the envelope, a marker, the flaws.
 	whole debt
+	// more is how many equal snapshots it stands for besides itself.
+	more int
 	// completion is the end of its compaction, 0 for none yet.
 	completion classify.Instant
 }
@@ -142,6 +144,11 @@ func newSnap(c *content, ev *Event, now classify.Instant, turn uint64) *snap {
 	}
 	for i := range ev.Statements {
 		s.observedAt[i] = ev.Statements[i].ObservedAt
+	}
+	if c.failed { // what it states is no baseline: only the whole is owed
+		for i := range s.debts {
+			s.debts[i].status = answered
+		}
 	}
 	if len(c.decisions) > 0 && c.envelope == nil && len(c.flaws()) == 0 {
 		s.whole.status = answered // nothing is owed but the decisions
@@ -199,7 +206,7 @@ func meets(a, b string) bool { return a == "" || b == "" || a == b }
 // addSnap records a snapshot of the key, merged with an equal baseline where
 // there is one.
 func (k *keyState) addSnap(ev *Event, now classify.Instant) *snap {
-	c := newContent(ev)
+	c := newContent(ev, k.core.cfg.RequiredInvariants)
 	for _, s := range k.snaps {
 		if s.owes() && s.content.equal(c) {
 			c = s.content
@@ -304,6 +311,7 @@ func (k *keyState) foldSnaps() {
 	for i, a := range k.snaps {
 		for _, b := range k.snaps[i+1:] {
 			if a.content == b.content && a.bound == b.bound {
+				b.more += a.more + 1
 				for n := range b.debts {
 					b.debts[n].overdue = b.debts[n].overdue || a.debts[n].overdue
 				}

@@ -80,7 +80,7 @@ func (k Taken) Fresh(t, event, received Instant) bool {
 	if !Dated(t, event, received) {
 		return false
 	}
-	stated := k.ObservedAt != 0 && k.ObservedAt <= k.Received
+	stated := k.ObservedAt.Plausible(k.Received) && k.ObservedAt <= k.Received
 	timed := k.Event.Plausible(k.Received)
 	switch {
 	case !stated && !timed:
@@ -89,8 +89,20 @@ func (k Taken) Fresh(t, event, received Instant) bool {
 		return false
 	case timed && t.Before(k.Event):
 		return false
+	case timed && k.follows(event, received):
+		return false
 	}
 	return true
+}
+
+// follows reports whether the snapshot came after a look, whatever the look is
+// dated: it was taken later and arrived later, or, by a clock that is not ahead
+// of the collector's, it was taken when the look was here already.
+func (k Taken) follows(event, received Instant) bool {
+	if k.Received <= received {
+		return false
+	}
+	return event.Plausible(received) && k.Event.After(event) || k.Event <= k.Received && k.Event.After(received)
 }
 
 // Dated reports whether something seen at t by a look has a time that can be
@@ -118,7 +130,7 @@ func Insufficient(b *Before, a *After) Reason {
 		return SourceNotAccepted
 	case !b.fresh(a):
 		return NotFresh
-	case EarlierThan(a.ObservedAt, b.CompactedUntil):
+	case EarlierThan(min(a.ObservedAt, a.Event.Or(a.Received)), b.CompactedUntil):
 		return ObservedTooEarly
 	}
 	return ""
@@ -137,7 +149,7 @@ func Weaker(a, b Reason) Reason {
 }
 
 func (b *Before) fresh(a *After) bool {
-	if b.Since != 0 && !a.ObservedAt.After(b.Since) {
+	if a.ObservedAt.Before(b.Since) {
 		return false
 	}
 	if b.Taken == (Taken{}) {

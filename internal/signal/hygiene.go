@@ -20,37 +20,39 @@ var rawAttributes = []string{
 // span or record around it, and replaces what stands where a digest belongs and
 // is none: that may be the value itself. Every occurrence of a key counts.
 func (r *Reader) clean(attrs pcommon.Map) {
-	attrs.RemoveIf(func(key string, value pcommon.Value) bool {
+	r.cleanMap(attrs, 0)
+}
+
+func (r *Reader) cleanMap(m pcommon.Map, depth int) {
+	m.RemoveIf(func(key string, value pcommon.Value) bool {
 		if r.raw(key) {
 			return true
 		}
 		if holdsDigest(key) && !wellFormed(key, value) {
 			value.SetStr(semconv.Redacted)
 		}
+		r.cleanNested(value, depth+1)
 		return false
 	})
 }
 
-// maxDepth is how deep a body is looked into; nobody's telemetry is deeper.
+// maxDepth is how deep values are looked into; nobody's telemetry is deeper.
 const maxDepth = 32
 
-// cleanBody does the same to the body of a recognised record, at any depth of
-// its maps and lists. A body of text is left alone: it is the event's name or
-// its sender's prose, which nobody can tell from a value; that is the business of
-// a redaction processor.
-func (r *Reader) cleanBody(body pcommon.Value, depth int) {
-	isMap, isList := body.Type() == pcommon.ValueTypeMap, body.Type() == pcommon.ValueTypeSlice
+// cleanNested does the same to what lies inside an attribute, or in the body of a
+// recognised record, at any depth of its maps and lists. Text is left alone: in a
+// body it is the event's name or its sender's prose, which nobody can tell from a
+// value; that is the business of a redaction processor.
+func (r *Reader) cleanNested(value pcommon.Value, depth int) {
+	isMap, isList := value.Type() == pcommon.ValueTypeMap, value.Type() == pcommon.ValueTypeSlice
 	switch {
 	case (isMap || isList) && depth == maxDepth:
-		body.SetStr(semconv.Redacted)
+		value.SetStr(semconv.Redacted)
 	case isMap:
-		r.clean(body.Map())
-		for _, value := range body.Map().All() {
-			r.cleanBody(value, depth+1)
-		}
+		r.cleanMap(value.Map(), depth)
 	case isList:
-		for i := range body.Slice().Len() {
-			r.cleanBody(body.Slice().At(i), depth+1)
+		for i := range value.Slice().Len() {
+			r.cleanNested(value.Slice().At(i), depth+1)
 		}
 	}
 }

@@ -3,11 +3,13 @@ package signal
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/ptrace"
 )
 
 // secrets is every place where a raw value can stand; "hunter2" must not pass.
@@ -115,4 +117,18 @@ func TestDeepBodiesEndSomewhere(t *testing.T) {
 	assert.Len(t, batch{logs: ld, isLogs: true}.items(NewReader(DefaultConfig())), 1)
 	assert.Zero(t, strings.Count(record.Body().AsString(), "hunter2"))
 	assert.Equal(t, pcommon.ValueTypeMap, record.Body().Type())
+}
+
+func TestNestedRawValuesNeverPass(t *testing.T) {
+	td := ptrace.NewTraces()
+	span := td.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans().AppendEmpty()
+	span.Attributes().PutStr("session.id", "s")
+	span.Attributes().PutEmptyMap("ctx").PutStr("prompt", "hunter2")
+	event := span.Events().AppendEmpty()
+	event.SetName("context_compaction")
+	event.Attributes().PutEmptySlice("list").AppendEmpty().SetEmptyMap().PutStr("compact_summary", "hunter2")
+	NewReader(DefaultConfig()).Traces(td, nil, time.Now(), func(Item) {})
+	raw, err := (&ptrace.JSONMarshaler{}).MarshalTraces(td)
+	require.NoError(t, err)
+	assert.NotContains(t, string(raw), "hunter2")
 }

@@ -36,6 +36,17 @@ type recognizer struct {
 	sessions []string
 }
 
+// Runtimes lists the runtimes whose own telemetry is recognised.
+func Runtimes() []string {
+	var out []string
+	for _, row := range recognizers {
+		if !slices.Contains(out, row.runtime) {
+			out = append(out, row.runtime)
+		}
+	}
+	return out
+}
+
 type outcomeRule struct {
 	outcome boundary.Outcome
 	when    []condition

@@ -125,7 +125,7 @@ func (r *Reader) Logs(ld plog.Logs, tenant []string, received time.Time, visit f
 					time: record.Timestamp(), dropped: record.DroppedAttributesCount(), context: contextOf(record.TraceID(), record.SpanID()),
 				}, &at)
 				r.clean(record.Attributes())
-				r.cleanBody(record.Body(), 0)
+				r.cleanNested(record.Body(), 0)
 				visit(item)
 			}
 		}
