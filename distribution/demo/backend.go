@@ -26,6 +26,6 @@ func backendHint(name, config string) string {
 	if from == 0 || len(pipelines) == 0 {
 		return fmt.Sprintf("name your backend in %s", name)
 	}
-	return fmt.Sprintf("in %s uncomment lines %d to %d and set the address (without TLS add tls: {insecure: true}); on lines %s put the exporters behind the # in place",
+	return fmt.Sprintf("in %s uncomment lines %d to %d and set the address (leave the tls line out for a backend that speaks TLS); on lines %s put the exporters behind the # in place",
 		name, from, to, strings.Join(pipelines, " and "))
 }
