@@ -1,6 +1,6 @@
 package semconv
 
-//go:generate go run ./gen -o ../../docs/attributes.md
+//go:generate go run ../../docs/gen -o ../../docs/attributes.md
 
 // Attribute is one row of the vocabulary.
 type Attribute struct {

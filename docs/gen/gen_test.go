@@ -19,7 +19,7 @@ import (
 )
 
 func TestPageIsUpToDate(t *testing.T) {
-	text, err := os.ReadFile("../../../docs/attributes.md")
+	text, err := os.ReadFile("../attributes.md")
 	require.NoError(t, err)
 	assert.Equal(t, page(), string(text), "docs/attributes.md differs from its tables: make generate")
 }
@@ -34,11 +34,11 @@ func TestEveryReasonHasAMeaning(t *testing.T) {
 			assert.NotEmpty(t, r.text, r.value)
 		}
 	}
-	assert.ElementsMatch(t, constantsOf(t, "../../classify", "Reason"), described)
+	assert.ElementsMatch(t, constantsOf(t, "../../internal/classify", "Reason"), described)
 }
 
 func TestEveryValidationStatusHasAMeaning(t *testing.T) {
-	want := slices.DeleteFunc(constantsOf(t, "../../classify", "ValidationStatus"), func(s string) bool { return s == "" })
+	want := slices.DeleteFunc(constantsOf(t, "../../internal/classify", "ValidationStatus"), func(s string) bool { return s == "" })
 	assert.Equal(t, want, texts(validationStatuses, func(s classify.ValidationStatus) string { return string(s) }))
 }
 
@@ -120,7 +120,7 @@ func TestEventsAreTheDefaults(t *testing.T) {
 // What people read explains every reason, action and alert; of the envelope's
 // checks it explains the groups, and attributes.md lists them.
 func TestSemanticsLeaveNothingOut(t *testing.T) {
-	text, err := os.ReadFile("../../../docs/semantics.md")
+	text, err := os.ReadFile("../semantics.md")
 	require.NoError(t, err)
 	mention := func(word string) { assert.Contains(t, string(text), "`"+word+"`") }
 	for _, g := range reasonGroups[:3] {
