@@ -44,7 +44,7 @@ var reasonGroups = []reasonGroup{
 			{classify.AttributeType, "the digest is no string"},
 			{classify.DigestMalformed, "the digest is no digest, or was cut off"},
 			{classify.DigestEmpty, "the digest is that of nothing, or of a placeholder such as `n/a`"},
-			{classify.RawValueRejected, "the decision itself was sent in place of its digest, or beside it"},
+			{classify.RawValueRejected, "the decision itself was sent beside its digest, under `continuity.invariant.value.<name>`; a value in place of the digest is `digest_malformed`. Neither passes: the one is removed, the other reads `[redacted]`"},
 			{classify.NameInvalid, "a digest stands under a name that no invariant can have"},
 			{classify.SnapshotTruncated, "the snapshot lost attributes on the way"},
 			{classify.ObservationEmpty, "the observation states no invariant at all"},

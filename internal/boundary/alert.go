@@ -159,6 +159,7 @@ func (k *keyState) invariantsOf(kind AlertKind) []string {
 				out = append(out, d.name)
 			}
 		}
+	default: // the others speak of no invariant
 	}
 	return sortNames(out)
 }

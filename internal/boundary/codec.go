@@ -29,7 +29,9 @@ func (c *Core) Changes() []Change {
 	for key := range c.changed {
 		ch := Change{Key: key}
 		if s := c.sessions[key]; s != nil {
-			ch.Value = encodeSession(s)
+			if ch.Value = encodeSession(s); ch.Value == nil {
+				continue // what cannot be written must not pass for deleted
+			}
 		}
 		out = append(out, ch)
 	}

@@ -77,7 +77,9 @@ func closed[T ~uint8](c *coder, v *T, limit int) {
 	number(c, v)
 	if int(*v) >= limit {
 		c.fail()
-		*v = 0
+		if c.reading {
+			*v = 0
+		}
 	}
 }
 
@@ -87,7 +89,9 @@ func (c *coder) bool(v *bool) {
 		n = 1
 	}
 	c.uint(&n)
-	*v = n == 1
+	if c.reading {
+		*v = n == 1
+	}
 }
 
 func (c *coder) flags(flags ...*bool) {
@@ -171,7 +175,9 @@ func byName[V any](c *coder, m *map[string]V, each func(*V)) {
 	for _, name := range names {
 		v := (*m)[name]
 		each(&v)
-		(*m)[name] = v
+		if c.reading {
+			(*m)[name] = v
+		}
 	}
 }
 
@@ -180,7 +186,9 @@ func pointer[T any](c *coder, p **T, code func(*T)) {
 	there := *p != nil
 	c.bool(&there)
 	if !there || c.bad {
-		*p = nil
+		if c.reading {
+			*p = nil
+		}
 		return
 	}
 	if c.reading {
@@ -297,7 +305,9 @@ func kindOf[T any](code func(*coder, *T)) attrKind {
 		code: func(c *coder, v *any) {
 			x, _ := (*v).(T)
 			code(c, &x)
-			*v = x
+			if c.reading {
+				*v = x
+			}
 		},
 	}
 }

@@ -82,7 +82,11 @@ func (k *keyState) settleDebts(x *bound, entries []entry, votes []classify.Vote,
 // useApproval uses up the approvals that decided a vote.
 func (x *bound) useApproval(vote *classify.Vote) {
 	vote.Approval.Use(x.use, false)
-	signed := vote.Approval.Signed()
+	x.noteApproval(vote.Approval.Signed())
+}
+
+// noteApproval keeps for the receipt whether all approvals were signed.
+func (x *bound) noteApproval(signed bool) {
 	x.signed = signed && (x.signed || !x.approved)
 	x.approved = true
 }

@@ -94,7 +94,7 @@ func (d *defect) explicitNone() bool {
 // recordDefect keeps the session's outstanding list in step with a finding that
 // a sufficient look decided.
 func (k *keyState) recordDefect(x *bound, f *classify.Finding, entries []entry, decided classify.Vote, best *evidence) {
-	k.clearDefect(x, f.Name, best)
+	k.clearDefect(f.Name, best)
 	d := k.defect(f.Name)
 	switch {
 	case decided.State.Healthy():
@@ -107,6 +107,9 @@ func (k *keyState) recordDefect(x *bound, f *classify.Finding, entries []entry, 
 		return
 	case d == nil && !best.ObservedAt.After(x.raised[f.Name]):
 		return // it was raised by this look already, and cleared since
+	case d != nil && d.bound != x && d.shownAt.After(best.ObservedAt):
+		x.raise(f.Name, best.ObservedAt)
+		return // another boundary's later look is what must be outdone
 	}
 	if d == nil {
 		d = &defect{name: f.Name, text: newestEntry(entries).Text, origin: x, turn: k.turn}
@@ -144,7 +147,7 @@ func newestEntry(entries []entry) *classify.Before {
 // clearDefect clears a defect whose original value a sufficient look shows
 // again, later than the look that showed the defect. What an agent or a human
 // showed, a probe does not clear.
-func (k *keyState) clearDefect(x *bound, name string, best *evidence) {
+func (k *keyState) clearDefect(name string, best *evidence) {
 	d := k.defect(name)
 	if d == nil || !best.ObservedAt.After(d.shownAt) || best.Probe() && !d.probe {
 		return
@@ -165,6 +168,7 @@ func (k *keyState) approveDefect(d *defect, shown classify.Value, seen time.Time
 		})
 		if a.Covers() {
 			a.Use(boundary, after)
+			d.bound.noteApproval(a.Signed())
 		}
 		return a.Covers()
 	})
@@ -220,6 +224,30 @@ func (k *keyState) changedSince(s *snap, now time.Time) []string {
 	return sortNames(out)
 }
 
+// shownAt is the receipt of the look that showed a value: what expired before
+// that covers nothing, what expired since does.
+func (x *bound) shownAt(name string, shown digest.Digest, otherwise time.Time) time.Time {
+	var best *look
+	var latest classify.Instant
+	for _, l := range x.looks {
+		st := l.find(name)
+		if st == nil && !shown.IsNothing() || st != nil && st.Digest != shown {
+			continue
+		}
+		seen := l.observedAt
+		if st != nil {
+			seen = st.ObservedAt
+		}
+		if best == nil || seen.After(latest) {
+			best, latest = l, seen
+		}
+	}
+	if best == nil {
+		return otherwise
+	}
+	return best.at
+}
+
 // approve takes an approval: it covers changes to come, and clears what it
 // covers of those that were found already.
 func (s *session) approve(now time.Time, ev *Event, res *Result) bool {
@@ -251,7 +279,7 @@ func (k *keyState) approvedAfter(now time.Time, name string, res *Result) {
 		}
 		by := s.debts[i].by
 		a := k.book.Ask(approval.Question{
-			Invariant: name, Agent: k.agent, At: now, Boundary: by.use,
+			Invariant: name, Agent: k.agent, At: by.shownAt(name, s.debts[i].shown, now), Boundary: by.use,
 			From: noneFor(classify.Value{Digest: s.decisions[i].digest}), To: noneFor(classify.Value{Digest: s.debts[i].shown}),
 		})
 		if a.Covers() {

@@ -98,7 +98,7 @@ func (k *keyState) judge(x *bound) *Verdict {
 	if x.validated {
 		v.Validation = k.validation(x)
 	}
-	v.Actions = k.actions(x, v)
+	v.Actions = k.actions(x)
 	return v
 }
 
@@ -140,7 +140,7 @@ func (k *keyState) coverage(x *bound) Coverage {
 }
 
 // actions lists what the findings and what is outstanding call for.
-func (k *keyState) actions(x *bound, v *Verdict) []classify.Action {
+func (k *keyState) actions(x *bound) []classify.Action {
 	var set classify.ActionSet
 	for _, f := range x.findings {
 		if !f.Optional {

@@ -42,11 +42,14 @@ func (k *keyState) evaluateWhole(x *bound, named []classify.Finding) []classify.
 	var out []classify.Finding
 	var add addFinding = func(s classify.State, r classify.Reason, wants bool) {
 		f := classify.Finding{State: s, Reason: r, Wants: wants, Effect: classify.IsEffect(r) && s == classify.Unverified}
-		if !slices.ContainsFunc(out, func(o classify.Finding) bool { return o.Reason == r && o.State == s }) {
-			out = append(out, f)
+		if i := slices.IndexFunc(out, func(o classify.Finding) bool { return o.Reason == r && o.State == s }); i >= 0 {
+			out[i].Wants = out[i].Wants || wants // a bad name on both sides: the look's can still be mended
+			return
 		}
+		out = append(out, f)
 	}
 	envelope := k.evaluateEnvelope(x, add)
+	slices.SortStableFunc(out, func(a, b classify.Finding) int { return rank(a.Reason) - rank(b.Reason) })
 	baseline := false
 	for _, s := range k.snaps {
 		if !x.inPlay(s) {
@@ -98,7 +101,7 @@ func (k *keyState) settleWhole(x *bound, s *snap, shown bool) {
 		return
 	}
 	if (s.content.envelope == nil || shown) && (len(s.decisions) == 0 && s.content.envelope != nil || k.followed(x, s)) {
-		s.whole.status, s.whole.by, s.whole.turn = answered, x, k.turn
+		s.whole = debt{status: answered, by: x, turn: k.turn}
 	} else {
 		s.whole.reopen()
 	}
@@ -340,6 +343,14 @@ func (k *keyState) refuse(x *bound, add addFinding) {
 	k.reportEnvelope(x, add)
 }
 
+// rank is the place of a check in their order; what is no check comes last.
+func rank(r classify.Reason) int {
+	if i := slices.Index(classify.EnvelopeReasons, r); i >= 0 {
+		return i
+	}
+	return len(classify.EnvelopeReasons)
+}
+
 func union(a, b []classify.Reason) []classify.Reason {
 	out := slices.Clone(a)
 	for _, r := range b {
@@ -347,9 +358,7 @@ func union(a, b []classify.Reason) []classify.Reason {
 			out = append(out, r)
 		}
 	}
-	slices.SortStableFunc(out, func(p, q classify.Reason) int {
-		return slices.Index(classify.EnvelopeReasons, p) - slices.Index(classify.EnvelopeReasons, q)
-	})
+	slices.SortStableFunc(out, func(p, q classify.Reason) int { return rank(p) - rank(q) })
 	return out
 }
 

@@ -122,7 +122,7 @@ func (k *keyState) evaluateName(x *bound, name string) (f classify.Finding, ok, 
 	if fault != "" {
 		f.Reason = fault
 		k.settleAround(x, entries, votes)
-		k.clearDefect(x, name, best)
+		k.clearDefect(name, best)
 		return f, true, true
 	}
 	decided := classify.Decide(k.withSilence(x, entries, votes, best))

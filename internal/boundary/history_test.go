@@ -722,6 +722,7 @@ func (f *fleet) GiveSession()      {}
 func (f *fleet) Saw(tenant, runtime string, h boundary.Habit) {
 	f.seen[fmt.Sprint(tenant, "/", runtime, "/", h)] = true
 }
+
 func (f *fleet) Seen(tenant, runtime string, h boundary.Habit) bool {
 	return f.seen[fmt.Sprint(tenant, "/", runtime, "/", h)]
 }
@@ -994,6 +995,33 @@ var readings = []struct{ name, sentence, text string }{
 		2.9 s1 observation scope=A target=A
 		> s1 unverified/post_observation_missing alerts=post_observation_missing:firing
 		> s1 preserved/match alerts=post_observation_missing:resolved
+	`},
+	{"an_older_look_of_another_boundary", "to clear a defect, later than the look that showed it", `
+		0.3 s1 snapshot scope=A id=b1
+		0.4 s1 observation scope=B id=b1
+		0.5 s1 snapshot scope=A id=b2
+		0.6 s1 snapshot scope=A id=b3
+		1.0 s1 observation scope=C id=b2
+		1.3 s1 observation scope=B~-0.8 id=b1
+		1.9 s1 observation scope=A~-1.0 id=b3
+		> s1 conflicting/changed_without_approval id=b1 alerts=decision_conflicting:firing
+		> s1 conflicting/changed_without_approval id=b2
+		> s1 preserved/match id=b3 state=conflicting
+	`},
+	{"bad_names_on_both_sides", "name_invalid of the after side wants evidence", `
+		0.3 s1 snapshot scope=A badname
+		0.6 s1 observation scope=A badname
+		> s1 unverified/name_invalid
+		> s1 unverified/name_invalid alerts=post_observation_missing:firing
+	`},
+	{"expired_after_what_it_covers", "not expired at receipt of what it covers", `
+		0.3 s1 snapshot scope=B
+		0.6 s1 snapshot scope=A
+		2.9 s1 observation scope=A
+		4.2 s1 approval scope B>A expires=-0.5
+		> s1 unverified/post_observation_missing alerts=post_observation_missing:firing
+		> s1 unverified/ambiguous late
+		> s1 unverified/ambiguous alerts=post_observation_missing:resolved
 	`},
 	{"resolved_by_positive_evidence_only", "only positive evidence resolves", `
 		0.3 s1 observation scope=A

@@ -79,8 +79,10 @@ func (k *keyState) openBound(now time.Time, ev *Event) *bound {
 	if x.id == "" {
 		x.id = x.use
 	}
-	if old := k.newest(ev.BoundaryID); ev.BoundaryID != "" && old != nil && old.pairing == ev.BoundaryID {
-		x.revision = old.revision // a receipt's name is its id and revision
+	for _, old := range k.bounds {
+		if old.id == x.id { // a receipt's name is its id and revision
+			x.revision = max(x.revision, old.revision)
+		}
 	}
 	x.arm(now)
 	k.bounds = append(k.bounds, x)
@@ -127,7 +129,8 @@ func (s *session) gather(now time.Time, k *keyState, x *bound, sn *snap) {
 	for _, l := range k.looks {
 		// The collector's own clock has a say too: a look dated into the future must
 		// not answer for snapshots that are still to come.
-		if slices.Contains(x.looks, l) || !meets(l.boundaryID, x.pairing) || !l.event.Plausible(l.received) || sn.event > l.received {
+		if slices.Contains(x.looks, l) || !meets(l.boundaryID, x.pairing) || now.Sub(l.at) > k.core.cfg.Window ||
+			!l.event.Plausible(l.received) || sn.event > l.received {
 			continue
 		}
 		later := true

@@ -8,20 +8,32 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/agentcontinuity/otelcol-continuity/internal/boundary"
 	"github.com/agentcontinuity/otelcol-continuity/internal/classify"
-	"pgregory.net/rapid"
 )
 
+// The default run is the same every time: a fixed seed, and as many histories as
+// are played with -race in well under a minute. To look further:
+//
+//	go test ./internal/boundary -run TestModel -rapid.checks=3000 -rapid.seed=0   # 0: another seed each time
+//
+// Flags on the command line are parsed later, and win.
 func init() {
-	if err := flag.Set("rapid.nofailfile", "true"); err != nil {
-		panic(err)
+	for name, value := range map[string]string{"nofailfile": "true", "seed": "1", "checks": "300"} {
+		if os.Getenv("RAPID_"+strings.ToUpper(name)) != "" {
+			continue
+		}
+		if err := flag.Set("rapid."+name, value); err != nil {
+			panic(err)
+		}
 	}
 }
 
 // features says what a generated history may contain.
 type features struct {
-	batches, completions, outcomes, approvals, chains, sessions, agents, ids, lifecycle, refusals, envelopes, weak, odd, late, text, optional, required, confirm, nones, forms bool
+	batches, completions, outcomes, approvals, chains, sessions, agents, ids, lifecycle, refusals, envelopes, weak, odd, late, text, optional, required, confirm, nones, forms, shutdown, profiles, checks bool
 }
 
 // TestModel compares the core with the model, receipt by receipt, on generated
@@ -43,15 +55,23 @@ func TestModel(t *testing.T) {
 		{"text", features{text: true, optional: true, required: true, weak: true}},
 		{"forms", features{forms: true}},
 		{"odd", features{odd: true, nones: true}},
-		{"lifecycle", features{lifecycle: true, completions: true}},
+		{"lifecycle", features{lifecycle: true, completions: true, shutdown: true}},
 		{"confirm", features{confirm: true, completions: true}},
 		{"agents", features{agents: true, completions: true, approvals: true}},
 		{"ids", features{ids: true, completions: true}},
 		{"envelopes", features{envelopes: true}},
 		{"refusals", features{refusals: true, envelopes: true}},
+		{"profiles", features{profiles: true, completions: true, outcomes: true, lifecycle: true}},
+		{"handover", features{ids: true, agents: true, completions: true, outcomes: true, late: true, nones: true}},
+		{"checks", features{envelopes: true, checks: true, completions: true, late: true, refusals: true, ids: true, odd: true}},
 		{"all", features{
 			batches: true, completions: true, outcomes: true, approvals: true, chains: true, sessions: true, agents: true, lifecycle: true, weak: true,
 			odd: true, late: true, text: true, optional: true, required: true, confirm: true, nones: true, forms: true,
+		}},
+		{"everything", features{
+			batches: true, completions: true, outcomes: true, approvals: true, chains: true, sessions: true, agents: true, ids: true, lifecycle: true,
+			refusals: true, envelopes: true, weak: true, odd: true, late: true, text: true, optional: true, required: true, confirm: true, nones: true,
+			forms: true, shutdown: true, profiles: true, checks: true,
 		}},
 	}
 	for _, row := range rows {
@@ -154,6 +174,9 @@ func genHistory(t *rapid.T, f features) string {
 	if f.required && rapid.Bool().Draw(t, "required") {
 		config += " required=scope,budget"
 	}
+	if f.profiles {
+		config += " slow=3510ms lazy=1"
+	}
 	b.WriteString(config + "\n")
 	at := 0
 	var lines []string
@@ -161,10 +184,16 @@ func genHistory(t *rapid.T, f features) string {
 		at += s.gap
 		if n := len(lines); s.again && n > 0 && !strings.Contains(lines[n-1], " dup=") {
 			lines[n-1] += fmt.Sprintf(" dup=d%d", n) // delivered twice
-			_, what, _ := strings.Cut(lines[n-1], " ")
-			s.line = what
+			_, s.line, _ = strings.Cut(lines[n-1], " ")
+			if s.other { // the same of another agent is not the same
+				s.line = strings.Replace(strings.Replace(s.line, "s1/sub ", "s1|| ", 1), "s1 ", "s1/sub ", 1)
+				s.line = strings.Replace(s.line, "s1|| ", "s1 ", 1)
+			}
 		}
 		lines = append(lines, fmt.Sprintf("%d.%d %s", at/10, at%10, s.line))
+	}
+	if f.shutdown && rapid.IntRange(0, 3).Draw(t, "shutdown") == 3 {
+		lines = append(lines, fmt.Sprintf("%d.%d shutdown", at/10, at%10))
 	}
 	b.WriteString(strings.Join(lines, "\n") + "\n")
 	fmt.Fprintf(&b, "until %d\n", at/10+12)
@@ -175,6 +204,7 @@ type genStep struct {
 	gap   int // tenths of a second
 	line  string
 	again bool
+	other bool
 }
 
 func drawStep(t *rapid.T, f features) genStep {
@@ -257,6 +287,21 @@ func drawStep(t *rapid.T, f features) genStep {
 				add("env0")
 				maybe("policy", 3, "env.policy_version=v5")
 				maybe("effect", 3, "env.side_effect_status=side_effect_unknown")
+				if f.checks {
+					maybe("applied", 3, "env.side_effect_status=applied")
+					maybe("tenant", 5, "env.tenant_id=x")
+					maybe("key", 4, "env.idempotency_key=k1")
+					maybe("action", 6, "env.action_digest=a1")
+					maybe("summary", 3, "env.summary_sha256=a")
+					maybe("obligation", 4, "env.pending_obligations=o1")
+					maybe("resolved", 6, "env.resolved_obligations=o1")
+					maybe("status", 7, "env.approval_status=revoked")
+					maybe("malformed", 11, "env.malformed=true")
+				}
+			}
+			if f.checks {
+				maybe("evobs", 4, "evobs=0")
+				maybe("evobs", 8, "evobs=-2")
 			}
 		}
 	case "completion":
@@ -266,8 +311,12 @@ func drawStep(t *rapid.T, f features) genStep {
 		if f.late || f.completions {
 			add("event=%s", rapid.SampledFrom([]string{"0", "-1.5", "-3"}).Draw(t, "event"))
 		}
-		if f.confirm {
+		if f.confirm && !f.profiles {
 			add("runtime=claude_code")
+		}
+		if f.checks {
+			maybe("summary", 2, "env.summary_sha256=a")
+			maybe("summary", 4, "env.summary_sha256=b")
 		}
 	case "approval":
 		name := rapid.SampledFrom(drawNames(f)).Draw(t, "invariant")
@@ -293,12 +342,21 @@ func drawStep(t *rapid.T, f features) genStep {
 			add("reason=tenant_mismatch")
 		}
 	}
+	if f.profiles {
+		switch kind {
+		case "snapshot", "observation", "completion", "activity":
+			maybe("runtime", 3, "runtime=slow")
+			maybe("runtime", 2, "runtime=lazy")
+		}
+	}
 	if f.ids && (kind == "snapshot" || kind == "observation" || kind == "completion") {
 		if id := rapid.SampledFrom([]string{"", "b1", "b2"}).Draw(t, "id"); id != "" {
 			add("id=%s", id)
 		}
 	}
-	return genStep{gap, strings.Join(toks, " "), rapid.IntRange(0, 19).Draw(t, "again") == 19}
+	again := rapid.IntRange(0, 19).Draw(t, "again") == 19
+	other := again && f.agents && kind != "approval" && rapid.Bool().Draw(t, "other")
+	return genStep{gap, strings.Join(toks, " "), again, other}
 }
 
 func drawNames(f features) []string {

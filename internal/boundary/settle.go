@@ -94,7 +94,7 @@ func (k *keyState) overdue(x *bound) {
 			found = true
 		}
 	}
-	if !found {
+	if !found && x.observed() { // else another boundary answered it meanwhile
 		k.overdueLook = x
 	}
 }

@@ -44,7 +44,8 @@ type Before struct {
 	// outstanding one.
 	Taken Taken
 	// Since is when a defect that is outstanding was shown, 0 for none: what
-	// clears it must be later.
+	// Since is when an outstanding value was last shown to be lost, 0 for none: an
+	// earlier look says nothing of it. (To clear it, a look must be later.)
 	Since Instant
 	// CompactedUntil is the end of the compaction that a look must not precede,
 	// 0 for none.

@@ -191,13 +191,13 @@ func TestClearing(t *testing.T) {
 		want  Reason
 	}{
 		"later":                  {recorded().Taken, noon + minute, noon + minute + 1, ""},
-		"the same look":          {recorded().Taken, noon + minute, noon + minute, "not_fresh"},
+		"the same look":          {recorded().Taken, noon + minute, noon + minute, ""},
 		"earlier":                {recorded().Taken, noon + minute, noon + 30*second, "not_fresh"},
 		"later in whole seconds": {recorded().Taken, noon + minute, noon + minute + 500*ms, ""},
-		"the same whole second":  {recorded().Taken, noon + minute, noon + minute - 500*ms, "not_fresh"},
+		"the same whole second":  {recorded().Taken, noon + minute, noon + minute - 500*ms, ""},
 		"later, but stale":       {recorded().Taken, noon - hour, noon - minute, "not_fresh"},
 		"later, no snapshot":     {Taken{}, noon + minute, noon + minute + 1, ""},
-		"the same, no snapshot":  {Taken{}, noon + minute, noon + minute, "not_fresh"},
+		"the same, no snapshot":  {Taken{}, noon + minute, noon + minute, ""},
 		"not dated, no snapshot": {Taken{}, noon + minute, 0, "not_fresh"},
 		"dated ahead":            {Taken{}, noon + minute, noon + 11*minute, "not_fresh"},
 		"no snapshot, no defect": {Taken{}, 0, noon, ""},

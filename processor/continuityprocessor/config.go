@@ -52,6 +52,12 @@ type Config struct {
 	Limits    LimitsConfig    `mapstructure:"limits"`
 	// Storage is the storage extension that keeps the state over restarts.
 	Storage *component.ID `mapstructure:"storage"`
+	// StartupGrace is how long after a start what became overdue before it waits,
+	// so that observations that queued up meanwhile count; ReorderGrace where it
+	// is not set.
+	StartupGrace *time.Duration `mapstructure:"startup_grace"`
+	// OnStorageError is StorageErrorPass or StorageErrorRefuse.
+	OnStorageError string `mapstructure:"on_storage_error"`
 
 	// prevent unkeyed literal initialization
 	_ struct{}
@@ -64,6 +70,15 @@ const (
 	// session that has had one.
 	AnnotateBoundary = "boundary"
 	AnnotateSession  = "session"
+)
+
+// The values of Config.OnStorageError: what becomes of a request whose events
+// could not be stored.
+const (
+	// StorageErrorPass passes it on, StorageErrorRefuse returns an error after
+	// which the sender tries again.
+	StorageErrorPass   = "pass"
+	StorageErrorRefuse = "refuse"
 )
 
 // EventsConfig are the names of events by kind. A kind that is left out keeps
@@ -216,6 +231,7 @@ func createDefaultConfig() component.Config {
 		SessionAttributes: reader.SessionAttributes,
 		AgentAttributes:   reader.AgentAttributes,
 		Annotate:          AnnotateBoundary,
+		OnStorageError:    StorageErrorPass,
 		Events: EventsConfig{
 			Snapshot:          reader.Events[boundary.Snapshot],
 			Observation:       reader.Events[boundary.Observation],

@@ -47,7 +47,7 @@ func TestLoadConfig(t *testing.T) {
 			c.Receipts.ErrorStatus = true
 			c.Redact.Attributes = []string{"user.email"}
 			c.Limits = LimitsConfig{Sessions: 10, Invariants: 64, Approvals: 1}
-			c.Storage = &storage
+			c.Storage, c.StartupGrace, c.OnStorageError = &storage, new(time.Duration), StorageErrorRefuse
 		}),
 		"continuity/window_of_a_known_runtime": defaultConfig(func(c *Config) {
 			c.Runtimes["codex_cli"] = RuntimeConfig{Enabled: true, Starts: StartsCompaction, Confirm: true, Window: time.Hour}
@@ -130,6 +130,9 @@ func TestValidate(t *testing.T) {
 		},
 		"key":            {func(c *Config) { c.Approvals.PublicKeys = map[string]string{"k": "no such file"} }, []string{`approvals::public_keys::k: neither base64`}},
 		"key unnamed":    {func(c *Config) { c.Approvals.PublicKeys = map[string]string{"": testKey} }, []string{`approvals::public_keys: found ""`}},
+		"startup_grace":  {func(c *Config) { grace := -time.Second; c.StartupGrace = &grace }, []string{`startup_grace: found "-1s": set 0s`}},
+		"storage error":  {func(c *Config) { c.OnStorageError = "drop" }, []string{`on_storage_error: found "drop": use one of pass, refuse`}},
+		"no storage":     {func(c *Config) { c.OnStorageError = StorageErrorRefuse }, []string{`on_storage_error: found "refuse": nothing is stored`}},
 		"alert":          {func(c *Config) { c.Alerts.Kinds = []string{"decision_lost"} }, []string{`alerts::kinds: found "decision_lost"`}},
 		"redact ours":    {func(c *Config) { c.Redact.Attributes = []string{"continuity.source"} }, []string{`redact::attributes: found "continuity.source"`}},
 		"redact session": {func(c *Config) { c.Redact.Attributes = []string{"session.id"} }, []string{`redact::attributes: found "session.id"`}},

@@ -139,6 +139,11 @@ func (e *emitter) run() {
 			if e.lane.detachIfEmpty() {
 				return
 			}
+			select { // what waits is held back until it is stored
+			case <-e.lane.wake:
+			case <-e.ctx.Done():
+				return
+			}
 		case <-e.ctx.Done():
 			return
 		}

@@ -305,3 +305,22 @@ func TestDrainOfStuckConsumer(t *testing.T) {
 		<-e.done
 	})
 }
+
+// What is held back when draining begins is waited for, in peace.
+func TestDrainWaitsForWhatIsHeld(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		e := emit(pipeline.SignalTraces, 100)
+		e.outbox.stored = true
+		e.outbox.hold(pointers(numbered(0, 1, 3)))
+		drained := make(chan struct{})
+		go func() {
+			defer close(drained)
+			e.drained(t)
+		}()
+		synctest.Wait() // returns once nobody runs
+		require.Empty(t, e.next.seen())
+		e.outbox.release()
+		<-drained
+		require.Equal(t, upTo(3), e.next.seen())
+	})
+}

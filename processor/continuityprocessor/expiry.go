@@ -60,8 +60,8 @@ func (a *alarm) end() (at time.Time, ok bool) {
 
 // expire does what is due in all shards, whenever something is, until stop is
 // closed. It is the only goroutine that does so, and it holds a shard's lock for
-// a short turn at a time.
-func (s *state) expire(stop <-chan struct{}, afterRound func()) {
+// a short turn at a time. It calls afterPass when each shard had a turn.
+func (s *state) expire(stop <-chan struct{}, afterPass func()) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -71,8 +71,7 @@ func (s *state) expire(stop <-chan struct{}, afterRound func()) {
 		case <-s.alarm.wake:
 		case <-timer.C:
 		}
-		at, ok := s.expireDue(stop)
-		afterRound()
+		at, ok := s.expireDue(stop, afterPass)
 		if ok {
 			timer.Reset(max(time.Until(at), minPause))
 		}
@@ -81,7 +80,7 @@ func (s *state) expire(stop <-chan struct{}, afterRound func()) {
 
 // expireDue gives each shard its turn until nothing is due any more, and returns
 // when something is due again.
-func (s *state) expireDue(stop <-chan struct{}) (next time.Time, ok bool) {
+func (s *state) expireDue(stop <-chan struct{}, afterPass func()) (next time.Time, ok bool) {
 	s.alarm.begin()
 	for more := true; more; {
 		more = false
@@ -93,6 +92,7 @@ func (s *state) expireDue(stop <-chan struct{}) (next time.Time, ok bool) {
 				return res
 			})
 		}
+		afterPass()
 		select {
 		case <-stop:
 			return s.alarm.end()

@@ -38,15 +38,14 @@ func (f *factory) createTraces(
 	ctx context.Context, set processor.Settings, cfg component.Config, next consumer.Traces,
 ) (processor.Traces, error) {
 	m, err := f.join(set, cfg.(*Config), pipeline.SignalTraces, func(l *lane) *emitter {
-		return newEmitter(l, toTraces(writer(set, cfg.(*Config)), next))
+		return newEmitter(l, toTraces(receiptWriter(set, cfg.(*Config)), next))
 	})
 	if err != nil {
 		return nil, err
 	}
 	return processorhelper.NewTraces(ctx, set, cfg, next,
 		func(ctx context.Context, td ptrace.Traces) (ptrace.Traces, error) {
-			m.traces(ctx, m.lane.origin, td)
-			return td, nil
+			return td, m.traces(ctx, m.lane.origin, td)
 		},
 		m.options()...)
 }
@@ -55,15 +54,14 @@ func (f *factory) createLogs(
 	ctx context.Context, set processor.Settings, cfg component.Config, next consumer.Logs,
 ) (processor.Logs, error) {
 	m, err := f.join(set, cfg.(*Config), pipeline.SignalLogs, func(l *lane) *emitter {
-		return newEmitter(l, toLogs(writer(set, cfg.(*Config)), next))
+		return newEmitter(l, toLogs(receiptWriter(set, cfg.(*Config)), next))
 	})
 	if err != nil {
 		return nil, err
 	}
 	return processorhelper.NewLogs(ctx, set, cfg, next,
 		func(ctx context.Context, ld plog.Logs) (plog.Logs, error) {
-			m.logs(ctx, m.lane.origin, ld)
-			return ld, nil
+			return ld, m.logs(ctx, m.lane.origin, ld)
 		},
 		m.options()...)
 }
@@ -94,6 +92,6 @@ func (f *factory) join(
 	return s.join(which, build), nil
 }
 
-func writer(set processor.Settings, cfg *Config) receipt.Writer {
+func receiptWriter(set processor.Settings, cfg *Config) receipt.Writer {
 	return receipt.Writer{Scope: metadata.ScopeName, Version: set.BuildInfo.Version, ErrorStatus: cfg.Receipts.ErrorStatus}
 }

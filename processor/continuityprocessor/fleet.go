@@ -20,6 +20,11 @@ type fleet struct {
 
 	habits sync.Map // habitKey -> struct{}
 	held   atomic.Int64
+
+	// durable keeps note of what news returns.
+	durable bool
+	mu      sync.Mutex
+	fresh   []habitKey
 }
 
 type habitKey struct {
@@ -29,7 +34,9 @@ type habitKey struct {
 
 var _ boundary.Fleet = (*fleet)(nil)
 
-func newFleet(sessions int) *fleet { return &fleet{limit: int64(sessions)} }
+func newFleet(sessions int, durable bool) *fleet {
+	return &fleet{limit: int64(sessions), durable: durable}
+}
 
 // TakeSession takes a place before the session is made, so that shards together
 // never hold more than the limit.
@@ -50,9 +57,31 @@ func (f *fleet) Saw(tenant, runtime string, habit boundary.Habit) {
 	if _, known := f.habits.Load(key); known || f.held.Load() >= maxHabits {
 		return
 	}
+	if _, known := f.habits.LoadOrStore(key, struct{}{}); known {
+		return
+	}
+	f.held.Add(1)
+	if f.durable {
+		f.mu.Lock()
+		f.fresh = append(f.fresh, key)
+		f.mu.Unlock()
+	}
+}
+
+// restore takes back what was stored.
+func (f *fleet) restore(key habitKey) {
 	if _, known := f.habits.LoadOrStore(key, struct{}{}); !known {
 		f.held.Add(1)
 	}
+}
+
+// news returns the habits that were first seen since it was last called.
+func (f *fleet) news() []habitKey {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	fresh := f.fresh
+	f.fresh = nil
+	return fresh
 }
 
 // Seen reports whether a runtime was seen to do it.

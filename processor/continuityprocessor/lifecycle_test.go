@@ -238,11 +238,11 @@ func send(t *testing.T, p *pipelines, session string) {
 		snapshot(session, before, original()), observation(session, after, original()))))
 }
 
-func TestStorageIsRefusedAtStart(t *testing.T) {
+func TestMissingStorageIsRefusedAtStart(t *testing.T) {
 	id := component.MustNewID("file_storage")
 	f, p := createdInOrder(t, defaultConfig(func(c *Config) { c.Storage = &id }), true)
 	err := p.traces.Start(t.Context(), componenttest.NewNopHost())
-	require.ErrorIs(t, err, errStorage)
+	require.ErrorIs(t, err, errNoStorage)
 	require.ErrorContains(t, err, `storage: found "file_storage"`)
 	for _, c := range ordered(p, true) {
 		require.NoError(t, c.Shutdown(t.Context()))
@@ -307,7 +307,7 @@ func TestOverflowIsReported(t *testing.T) {
 		for n := range rounds { // of one session: its boundaries are decided one by one
 			batch := ptrace.NewTraces()
 			spans(snapshot("s-1", time.Now(), original()), observation("s-1", time.Now().Add(time.Second), original())).CopyTo(batch)
-			m.shared.traces(t.Context(), m.lane.origin, batch)
+			require.NoError(t, m.shared.traces(t.Context(), m.lane.origin, batch))
 			time.Sleep(time.Minute)
 			require.Equal(t, n+1, logsOut.LogRecordCount(), "the other signal waits for nobody")
 		}

@@ -23,16 +23,34 @@ import (
 // it for good. What is refused is counted and logged, and the pipeline reports a
 // recoverable error until there is room again.
 //
-// With storage the content of the lanes is what is written in one transaction
-// with the sessions: plain receipts, and the lanes that still owe them.
+// With storage it is filled by the writer instead, which holds receipts back
+// until it tried to store them, and it remembers what was taken, so that it can
+// be deleted. A lane that was closed then still gets numbers for what it owes:
+// its receipts stay in the storage, for the next start.
 type outbox struct {
 	// limit is how many receipts may wait in a lane.
 	limit int
+	// stored is set with storage, lazily is called when there is something to
+	// delete. Both are set before the first lane.
+	stored bool
+	lazily func()
 
 	mu    sync.Mutex
 	lanes []*lane
 	// attached numbers lanes; origins are never used twice.
 	attached boundary.Origin
+	// number is the last that a stored receipt got: they rise in the order of
+	// decisions, over restarts too.
+	number uint64
+	// gone are the stored receipts that are owed no more.
+	gone []owed
+}
+
+// owed is a receipt that a signal's pipeline owes its next consumer.
+type owed struct {
+	signal  pipeline.Signal
+	number  uint64
+	receipt *boundary.Receipt
 }
 
 // lane is what waits for one pipeline. Its fields belong to the outbox's lock.
@@ -43,7 +61,11 @@ type lane struct {
 	// wake is signalled when something was added.
 	wake chan struct{}
 
-	queue []*boundary.Receipt
+	queue []owed
+	// held is how many at the end of the queue are held back.
+	held int
+	// closed is set where the lane only numbers what it owes.
+	closed bool
 	// full is set at the first refusal and cleared when half the lane is free,
 	// dropped counts the refusals in between.
 	full    bool
@@ -52,7 +74,7 @@ type lane struct {
 	unreported bool
 }
 
-func newOutbox(limit int) *outbox { return &outbox{limit: limit} }
+func newOutbox(limit int) *outbox { return &outbox{limit: limit, lazily: func() {}} }
 
 // attach opens a lane for a pipeline.
 func (o *outbox) attach(s pipeline.Signal) *lane {
@@ -79,32 +101,112 @@ func (o *outbox) add(receipts []boundary.Receipt, pastLimit bool) (refused map[p
 				continue
 			}
 			if len(l.queue) >= o.limit && !pastLimit {
-				l.refuse()
-				if refused == nil {
-					refused = make(map[pipeline.Signal]int, 1)
-				}
-				refused[l.signal]++
+				l.refuse(&refused)
 				continue
 			}
-			l.queue = append(l.queue, &receipts[i])
+			l.queue = append(l.queue, owed{signal: l.signal, receipt: &receipts[i]})
 			signalTo(l.wake)
 		}
 	}
 	return refused
 }
 
-// concerns reports whether a receipt of this origin goes into lane n: into the
-// origin's own, else into the first of each signal.
-func (o *outbox) concerns(n int, origin boundary.Origin) bool {
-	l := o.lanes[n]
-	same := func(other *lane) bool { return other.signal == l.signal }
-	if own := slices.IndexFunc(o.lanes, func(other *lane) bool { return same(other) && other.origin == origin }); own >= 0 {
-		return own == n
+// hold is add with storage: what it returns is to be stored. It is not handed on
+// before release.
+func (o *outbox) hold(receipts []*boundary.Receipt) (toStore []owed, refused map[pipeline.Signal]int) {
+	if len(receipts) == 0 {
+		return nil, nil
 	}
-	return slices.IndexFunc(o.lanes, same) == n
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, r := range receipts {
+		for n, l := range o.lanes {
+			if !o.concerns(n, r.Origin) {
+				continue
+			}
+			if len(l.queue) >= o.limit {
+				l.refuse(&refused)
+				continue
+			}
+			o.number++
+			one := owed{signal: l.signal, number: o.number, receipt: r}
+			toStore = append(toStore, one)
+			if !l.closed {
+				l.queue = append(l.queue, one)
+				l.held++
+			}
+		}
+	}
+	return toStore, refused
 }
 
-func (l *lane) refuse() {
+// release lets everything that was held be handed on.
+func (o *outbox) release() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, l := range o.lanes {
+		if l.held > 0 {
+			l.held = 0
+			signalTo(l.wake)
+		}
+	}
+}
+
+// restore puts stored receipts, in the order of their numbers, into the lanes
+// that owe them, and returns how many no pipeline owes any more.
+func (o *outbox) restore(stored []owed) (orphans int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, one := range stored {
+		o.number = max(o.number, one.number)
+		to := slices.IndexFunc(o.lanes, func(l *lane) bool { return l.signal == one.signal })
+		for n, l := range o.lanes {
+			if l.signal == one.signal && o.concerns(n, one.receipt.Origin) {
+				to = n
+			}
+		}
+		if to < 0 || o.lanes[to].closed {
+			orphans++
+			continue
+		}
+		o.lanes[to].queue = append(o.lanes[to].queue, one)
+		signalTo(o.lanes[to].wake)
+	}
+	return orphans
+}
+
+// paid returns the stored receipts that are owed no more since it was last
+// called.
+func (o *outbox) paid() []owed {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	gone := o.gone
+	o.gone = nil
+	return gone
+}
+
+// concerns reports whether a receipt of this origin goes into lane n: into the
+// origin's own, else into the first of each signal. One that is closed stands
+// behind all that are not.
+func (o *outbox) concerns(n int, origin boundary.Origin) bool {
+	best := -1
+	for i, l := range o.lanes {
+		if l.signal != o.lanes[n].signal {
+			continue
+		}
+		switch {
+		case best < 0, o.lanes[best].closed && !l.closed, !l.closed && l.origin == origin:
+			best = i
+		}
+	}
+	return best == n
+}
+
+func (l *lane) refuse(refused *map[pipeline.Signal]int) {
+	if *refused == nil {
+		*refused = make(map[pipeline.Signal]int, 1)
+	}
+	(*refused)[l.signal]++
 	l.dropped++
 	if !l.full {
 		l.full, l.unreported = true, true
@@ -117,7 +219,9 @@ func (o *outbox) waiting() map[pipeline.Signal]int {
 	defer o.mu.Unlock()
 	n := make(map[pipeline.Signal]int, len(o.lanes))
 	for _, l := range o.lanes {
-		n[l.signal] += len(l.queue)
+		if !l.closed {
+			n[l.signal] += len(l.queue)
+		}
 	}
 	return n
 }
@@ -141,7 +245,12 @@ func (o *outbox) overflowed() []*lane {
 func (l *lane) head(n int) []*boundary.Receipt {
 	l.outbox.mu.Lock()
 	defer l.outbox.mu.Unlock()
-	return slices.Clone(l.queue[:min(n, len(l.queue))])
+	n = min(n, len(l.queue)-l.held)
+	out := make([]*boundary.Receipt, n)
+	for i, one := range l.queue[:n] {
+		out[i] = one.receipt
+	}
+	return out
 }
 
 // taken removes the n oldest. When that ends a time of refusals, it returns how
@@ -150,7 +259,14 @@ func (l *lane) taken(n int) (dropped int, relieved bool) {
 	l.outbox.mu.Lock()
 	defer l.outbox.mu.Unlock()
 	n = min(n, len(l.queue)) // a lane that was given up is empty
-	clear(l.queue[:n])       // let receipts go before the array does
+	if l.outbox.stored && n > 0 {
+		for _, one := range l.queue[:n] {
+			one.receipt = nil
+			l.outbox.gone = append(l.outbox.gone, one)
+		}
+		l.outbox.lazily()
+	}
+	clear(l.queue[:n]) // let receipts go before the array does
 	l.queue = l.queue[n:]
 	if len(l.queue) == 0 {
 		l.queue = nil
@@ -163,8 +279,9 @@ func (l *lane) taken(n int) (dropped int, relieved bool) {
 	return dropped, true
 }
 
-// detach closes the lane and returns how many receipts are given up with it.
-// Later ones go to another pipeline of the signal, if there is one.
+// detach closes the lane and returns how many receipts are given up with it, or
+// left in the storage. Later ones go to another pipeline of the signal, if there
+// is one.
 func (l *lane) detach() int {
 	l.outbox.mu.Lock()
 	defer l.outbox.mu.Unlock()
@@ -184,7 +301,11 @@ func (l *lane) detachIfEmpty() bool {
 
 func (l *lane) close() int {
 	left := len(l.queue)
-	l.queue = nil
+	l.queue, l.held = nil, 0
+	if l.outbox.stored {
+		l.closed = true
+		return left
+	}
 	l.outbox.lanes = slices.DeleteFunc(l.outbox.lanes, func(other *lane) bool { return other == l })
 	return left
 }

@@ -109,3 +109,61 @@ func pointers(receipts []boundary.Receipt) []*boundary.Receipt {
 	}
 	return out
 }
+
+// stored is an outbox whose receipts are stored.
+func storedOutbox(limit int) *outbox {
+	o := newOutbox(limit)
+	o.stored = true
+	return o
+}
+
+func numbers(of []owed) []string {
+	var out []string
+	for _, one := range of {
+		out = append(out, owedEntry(one))
+	}
+	return out
+}
+
+func TestOutboxHolds(t *testing.T) {
+	o := storedOutbox(100)
+	traces, logs := o.attach(pipeline.SignalTraces), o.attach(pipeline.SignalLogs)
+	toStore, refused := o.hold(pointers(numbered(0, 1, 2)))
+	require.Nil(t, refused)
+	require.Equal(t, []string{
+		"o/traces/0000000000000001", "o/logs/0000000000000002", "o/traces/0000000000000003", "o/logs/0000000000000004",
+	}, numbers(toStore))
+	require.Empty(t, revisions(traces), "not stored yet")
+	require.False(t, traces.detachIfEmpty())
+	o.release()
+	require.Equal(t, []int{1, 2}, revisions(traces))
+	o.hold(pointers(numbered(0, 3, 3)))
+	require.Equal(t, []int{1, 2}, revisions(logs))
+	logs.taken(1)
+	require.Equal(t, []string{"o/logs/0000000000000002"}, numbers(o.paid()))
+	require.Empty(t, o.paid())
+
+	require.Equal(t, 3, traces.detach())
+	toStore, _ = o.hold(pointers(numbered(0, 4, 4)))
+	require.Len(t, toStore, 2, "a signal that left is still owed")
+	require.Empty(t, traces.queue, "until the next start")
+	require.Equal(t, map[pipeline.Signal]int{pipeline.SignalLogs: 3}, o.waiting())
+	require.Empty(t, o.paid())
+	second := o.attach(pipeline.SignalTraces)
+	o.hold(pointers(numbered(traces.origin, 5, 5)))
+	o.release()
+	require.Equal(t, []int{5}, revisions(second), "what is open comes before what is closed")
+}
+
+func TestOutboxRestores(t *testing.T) {
+	o := storedOutbox(1)
+	traces := o.attach(pipeline.SignalTraces)
+	one, two := numbered(7, 1, 1), numbered(7, 2, 2)
+	require.Equal(t, 1, o.restore([]owed{
+		{pipeline.SignalTraces, 3, &one[0]}, {pipeline.SignalLogs, 8, &one[0]}, {pipeline.SignalTraces, 9, &two[0]},
+	}), "one that nobody owes")
+	require.Equal(t, []int{1, 2}, revisions(traces), "in their order, past the limit")
+	traces.taken(2)
+	toStore, _ := o.hold(pointers(numbered(0, 3, 3)))
+	require.Equal(t, []string{"o/traces/000000000000000a"}, numbers(toStore), "no number is used twice")
+}

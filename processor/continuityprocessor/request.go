@@ -25,8 +25,8 @@ type request struct {
 	tenant []string
 	// found are the events to annotate.
 	found []annotated
-	// took is set once an event was taken.
-	took bool
+	// took is set once an event was taken, observed once the state took it.
+	took, observed bool
 }
 
 // annotated is an event and where its annotation goes.
@@ -37,24 +37,26 @@ type annotated struct {
 	reason classify.Reason
 }
 
-// traces takes the events of a batch of spans and annotates it in place.
-func (s *shared) traces(ctx context.Context, origin boundary.Origin, td ptrace.Traces) {
+// traces takes the events of a batch of spans and annotates it in place. With
+// storage it returns once they are stored; it fails where they cannot be and the
+// configuration refuses such batches.
+func (s *shared) traces(ctx context.Context, origin boundary.Origin, td ptrace.Traces) error {
 	r := request{shared: s, origin: origin, now: time.Now(), tenant: s.tenant(ctx)}
 	s.reader.Traces(td, r.tenant, r.now, r.take)
 	if s.cfg.Annotate == AnnotateSession {
 		r.markSpans(td)
 	}
-	r.finish()
+	return r.finish(ctx)
 }
 
-// logs takes the events of a batch of log records and annotates it in place.
-func (s *shared) logs(ctx context.Context, origin boundary.Origin, ld plog.Logs) {
+// logs does the same for a batch of log records.
+func (s *shared) logs(ctx context.Context, origin boundary.Origin, ld plog.Logs) error {
 	r := request{shared: s, origin: origin, now: time.Now(), tenant: s.tenant(ctx)}
 	s.reader.Logs(ld, r.tenant, r.now, r.take)
 	if s.cfg.Annotate == AnnotateSession {
 		r.markRecords(ld)
 	}
-	r.finish()
+	return r.finish(ctx)
 }
 
 // take is called for each recognised event, in order.
@@ -69,17 +71,17 @@ func (r *request) take(item signal.Item) {
 	case item.Event == nil:
 		r.found = append(r.found, a)
 	case item.Reason == "":
-		item.Event.Origin = r.origin
+		item.Event.Origin, r.observed = r.origin, true
 		if a.noted = r.shared.state.observe(r.now, item.Event); a.noted.mark != nil {
 			r.found = append(r.found, a)
 		}
 	}
 }
 
-// finish writes the annotations.
-func (r *request) finish() {
+// finish writes the annotations, then waits until the events are stored.
+func (r *request) finish(ctx context.Context) error {
 	if !r.took {
-		return
+		return nil
 	}
 	for _, a := range r.found {
 		note := boundary.Annotation{Reason: a.reason}
@@ -89,6 +91,10 @@ func (r *request) finish() {
 		receipt.Annotate(a.event, a.enclosing, note)
 	}
 	r.shared.reportOverflow()
+	if !r.observed {
+		return nil
+	}
+	return r.shared.stored(ctx)
 }
 
 // markSpans writes the state of its session on every span of one that has had a

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"go.opentelemetry.io/collector/component"
-	"go.opentelemetry.io/collector/component/componentstatus"
 	"go.opentelemetry.io/collector/pipeline"
 	"go.opentelemetry.io/collector/processor"
 	"go.uber.org/zap"
@@ -26,6 +25,9 @@ import (
 //	         open, so that every member can still hand over its signal's
 //	         receipts; each drains and leaves; the last forgets the state
 //
+// With storage the first start opens and loads it, no shutdown decides anything,
+// and the last one writes what is left and closes it.
+//
 // The order is anybody's. A collector stops a pipeline's receivers before its
 // processors, but not all pipelines at once: what still arrives after the first
 // shutdown is decided by a later one, for the pipelines that are left.
@@ -34,6 +36,8 @@ type shared struct {
 	reader *signal.Reader
 	state  *state
 	outbox *outbox
+	// store is nil without storage.
+	store  *store
 	tel    *telemetry
 	logger *zap.Logger
 
@@ -65,6 +69,10 @@ func newShared(set processor.Settings, cfg *Config) (*shared, error) {
 		tel: tel, logger: set.Logger, members: map[*member]struct{}{},
 	}
 	s.state = newState(core, cfg.Limits.Sessions, s.outbox, tel)
+	if cfg.Storage != nil {
+		s.store = newStore(set.ID, s)
+		s.outbox.stored, s.outbox.lazily = true, func() { signalTo(s.store.later) }
+	}
 	if err := tel.observe(s.state, cfg.Limits.Sessions); err != nil {
 		tel.shutdown()
 		return nil, fmt.Errorf("register gauges: %w", err)
@@ -77,10 +85,11 @@ type member struct {
 	*shared
 	lane    *lane
 	emitter *emitter
-	// host is set at start, left at shutdown, emitting once the emitter runs.
-	// All three belong to the lock of shared.
+	// host is set at start, left at shutdown, emitting once the emitter runs;
+	// troubles are what its status is made of. All belong to the lock of shared.
 	host           component.Host
 	left, emitting bool
+	troubles       troubles
 }
 
 // join adds a pipeline. It needs the lock.
@@ -94,14 +103,12 @@ func (s *shared) join(which pipeline.Signal, build func(*lane) *emitter) *member
 	return m
 }
 
-// errStorage is returned until storage is there: an operator who asked for state
-// that survives must not believe to have it.
-var errStorage = errors.New("storage is not supported yet: remove the key; open boundaries are decided as collector_shutdown when the collector stops")
-
 // Start lets deadlines and emitters run once all members have started.
-func (m *member) Start(_ context.Context, host component.Host) error {
-	if m.cfg.Storage != nil {
-		return fmt.Errorf("storage: found %q: %w", m.cfg.Storage.String(), errStorage)
+func (m *member) Start(ctx context.Context, host component.Host) error {
+	if m.store != nil {
+		if err := m.store.open(ctx, host); err != nil {
+			return err
+		}
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -125,7 +132,7 @@ func (s *shared) runIfComplete() {
 		s.stop, s.done = make(chan struct{}), make(chan struct{})
 		go func(stop <-chan struct{}, done chan<- struct{}) {
 			defer close(done)
-			s.state.expire(stop, s.reportOverflow)
+			s.state.expire(stop, s.afterExpiry)
 		}(s.stop, s.done)
 	}
 	for m := range s.members {
@@ -141,9 +148,35 @@ func (m *member) emit() {
 	}
 }
 
-// Shutdown decides what is open, hands over what waits for this pipeline, and
-// leaves. It takes drainTime at most, less if ctx ends earlier; what the next
-// consumer has not taken by then is given up and counted.
+// afterExpiry follows each pass of the deadlines.
+func (s *shared) afterExpiry() {
+	s.reportOverflow()
+	switch {
+	case s.store == nil:
+	case s.state.news.Load():
+		signalTo(s.store.kick)
+	default: // sessions may have been forgotten
+		signalTo(s.store.later)
+	}
+}
+
+// stored waits until what a request brought about is stored. It fails only where
+// the configuration refuses what is not.
+func (s *shared) stored(ctx context.Context) error {
+	if s.store == nil {
+		return nil
+	}
+	err := s.store.wait(ctx)
+	if err != nil && s.cfg.OnStorageError == StorageErrorRefuse {
+		return fmt.Errorf("continuity: refused, since it cannot be stored (on_storage_error): %w", err)
+	}
+	return nil
+}
+
+// Shutdown decides what is open, or with storage keeps it, hands over what waits
+// for this pipeline, and leaves. It takes drainTime at most for each of handing
+// over and storing, less if ctx ends earlier; what the next consumer has not
+// taken by then is given up and counted, or with storage kept for the next start.
 func (m *member) Shutdown(ctx context.Context) error {
 	m.mu.Lock()
 	if m.left {
@@ -173,21 +206,39 @@ func (m *member) Shutdown(ctx context.Context) error {
 	}
 	var err error
 	if started {
-		m.state.settle(time.Now())
+		m.conclude(ctx)
 		err = m.drain(ctx)
 	} else {
 		m.emitter.cancel()
 		m.lane.detach()
 	}
 	if last {
+		if m.store != nil {
+			err = errors.Join(err, m.store.close(ctx))
+		}
 		m.tel.shutdown()
 	}
 	return err
 }
 
+// conclude brings everything that was decided into the lanes. Without storage it
+// decides what is open first: a collector that forgets must say so.
+func (m *member) conclude(ctx context.Context) {
+	if m.store == nil {
+		m.state.settle(time.Now())
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, drainTime)
+	defer cancel()
+	_ = m.store.wait(ctx) // the writer reports what it cannot write
+}
+
 func (m *member) drain(ctx context.Context) error {
 	left, err := m.emitter.drain(ctx)
-	if left > 0 {
+	if left > 0 && m.store != nil {
+		m.logger.Warn("Receipts stay in the storage until the next start: the next consumer did not take them in time",
+			zap.Stringer("signal", m.lane.signal), zap.Int("receipts", left))
+	} else if left > 0 {
 		m.tel.recordDropped(m.lane.signal, left)
 		m.logger.Error("Receipts were given up at shutdown: the next consumer did not take them in time",
 			zap.Stringer("signal", m.lane.signal), zap.Int("receipts", left))
@@ -201,28 +252,13 @@ func (s *shared) reportOverflow() {
 	for _, l := range s.outbox.overflowed() {
 		s.logger.Error("The outbox is full: new receipts and alerts of this signal are lost until the next consumer takes what waits",
 			zap.Stringer("signal", l.signal), zap.Int("limit", s.outbox.limit))
-		s.report(l, componentstatus.NewRecoverableErrorEvent(fmt.Errorf("outbox of %s is full: receipts are lost", l.signal)))
+		s.report(outboxFull, fmt.Errorf("outbox of %s is full: receipts are lost", l.signal), l)
 	}
 }
 
 func (m *member) reportRelief(dropped int) {
 	m.logger.Warn("The outbox has room again", zap.Stringer("signal", m.lane.signal), zap.Int("lost_receipts", dropped))
-	m.report(m.lane, componentstatus.NewEvent(componentstatus.StatusOK))
-}
-
-// report sets the status of a lane's pipeline while that runs.
-func (s *shared) report(l *lane, event *componentstatus.Event) {
-	s.mu.Lock()
-	var host component.Host
-	for m := range s.members {
-		if m.lane == l {
-			host = m.host
-		}
-	}
-	s.mu.Unlock()
-	if host != nil {
-		componentstatus.ReportStatus(host, event)
-	}
+	m.report(outboxFull, nil, m.lane)
 }
 
 func (m *member) logHeld(n int, err error) {

@@ -1,8 +1,12 @@
 package continuityprocessor
 
 import (
+	"cmp"
 	"hash/maphash"
+	"math"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.opentelemetry.io/collector/pipeline"
@@ -17,7 +21,7 @@ const shardCount = 64
 
 // state is all that is known of sessions, in shards that are locked one by one.
 //
-// Locks are taken in this order: shards by rising index, then the outbox. No
+// Locks are taken in this order: links, shards by rising index, then the outbox. No
 // other code of the processor runs under them, least of all the next consumer.
 type state struct {
 	seed   maphash.Seed
@@ -26,16 +30,34 @@ type state struct {
 	outbox *outbox
 	tel    *telemetry
 	alarm  alarm
+
+	cfg *boundary.Config
+	// links is held by who moves a session from one shard to another, and by the
+	// writer while it goes from shard to shard: what it collects holds the session
+	// once.
+	links sync.RWMutex
+	// decisions numbers receipts in the order of their decisions.
+	decisions atomic.Uint64
+	// news is set while there are decisions that were not collected.
+	news atomic.Bool
 }
 
 // shard is a lock and the pure core that it guards.
 type shard struct {
 	mu   sync.Mutex
 	core *boundary.Core
+	// decided are, with storage, the receipts that were not collected yet.
+	decided []decision
+}
+
+// decision is a receipt and its place among all of them.
+type decision struct {
+	number  uint64
+	receipt *boundary.Receipt
 }
 
 func newState(cfg *boundary.Config, sessions int, out *outbox, tel *telemetry) *state {
-	s := &state{seed: maphash.MakeSeed(), fleet: newFleet(sessions), outbox: out, tel: tel, alarm: newAlarm()}
+	s := &state{cfg: cfg, seed: maphash.MakeSeed(), fleet: newFleet(sessions, cfg.Durable), outbox: out, tel: tel, alarm: newAlarm()}
 	for i := range s.shards {
 		s.shards[i].core = boundary.New(cfg, s.fleet)
 	}
@@ -82,26 +104,90 @@ func (s *state) adopt(now time.Time, ev *boundary.Event) {
 		s.turn(&s.shards[to], false, func(core *boundary.Core) boundary.Result { return core.Adopt(now, core, ev) })
 		return
 	}
+	s.links.RLock()
 	first, second := &s.shards[min(from, to)], &s.shards[max(from, to)]
 	first.mu.Lock()
 	second.mu.Lock()
 	res := s.shards[to].core.Adopt(now, s.shards[from].core, ev)
-	refused := s.outbox.add(res.Receipts, false)
+	refused := s.keep(&s.shards[to], res.Receipts, false)
 	s.alarm.set(s.shards[to].core.Next())
 	second.mu.Unlock()
 	first.mu.Unlock()
+	s.links.RUnlock()
 	s.tell(res, refused)
 }
 
-// turn lets a core do something. What it decided is in the outbox before any
-// other request sees the shard.
+// turn lets a core do something. What it decided is in the outbox, or with
+// storage in the shard, before any other request sees the shard.
 func (s *state) turn(sh *shard, pastLimit bool, do func(*boundary.Core) boundary.Result) {
 	sh.mu.Lock()
 	res := do(sh.core)
-	refused := s.outbox.add(res.Receipts, pastLimit)
+	refused := s.keep(sh, res.Receipts, pastLimit)
 	s.alarm.set(sh.core.Next())
 	sh.mu.Unlock()
 	s.tell(res, refused)
+}
+
+// keep takes what was decided. It needs the shard's lock.
+func (s *state) keep(sh *shard, receipts []boundary.Receipt, pastLimit bool) (refused map[pipeline.Signal]int) {
+	if !s.cfg.Durable {
+		return s.outbox.add(receipts, pastLimit)
+	}
+	for i := range receipts {
+		sh.decided = append(sh.decided, decision{s.decisions.Add(1), &receipts[i]})
+		s.news.Store(true)
+	}
+	return nil
+}
+
+// collection is what changed in all shards, as one moment of them as far as
+// they concern each other.
+type collection struct {
+	sessions []boundary.Change
+	receipts []*boundary.Receipt // in the order of their decisions
+	habits   []habitKey
+}
+
+// collect returns what changed since it was last called: of each shard its
+// sessions together with the receipts that it decided.
+func (s *state) collect() collection {
+	var c collection
+	var decided []decision
+	s.news.Store(false) // what is decided from now on may be collected, or not yet
+	s.links.Lock()
+	for i := range s.shards {
+		sh := &s.shards[i]
+		sh.mu.Lock()
+		c.sessions = append(c.sessions, sh.core.Changes()...)
+		decided = append(decided, sh.decided...)
+		sh.decided = nil
+		sh.mu.Unlock()
+	}
+	s.links.Unlock()
+	c.habits = s.fleet.news() // after the shards: none of them knows a newer habit
+	slices.SortFunc(decided, func(a, b decision) int { return cmp.Compare(a.number, b.number) })
+	for _, d := range decided {
+		c.receipts = append(c.receipts, d.receipt)
+	}
+	return c
+}
+
+// load takes back a stored session.
+func (s *state) load(value []byte, notBefore time.Time) error {
+	key, err := boundary.StoredKey(value)
+	if err != nil {
+		return err
+	}
+	sh := &s.shards[s.index(key)]
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	return sh.core.Load(value, notBefore)
+}
+
+// readable reports whether a stored session that could not be loaded could be
+// read: then there was no room for it.
+func (s *state) readable(value []byte) bool {
+	return boundary.New(s.cfg, newFleet(math.MaxInt, false)).Load(value, time.Time{}) == nil
 }
 
 // tell counts and reports, outside of all locks.

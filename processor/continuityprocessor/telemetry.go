@@ -122,8 +122,8 @@ func (t *telemetry) startAtZero() {
 		b.ProcessorContinuityOutboxRefused.Add(ctx, 0, option)
 		b.ProcessorContinuityOutboxDropped.Add(ctx, 0, option)
 	}
-	for _, operation := range []string{"load", "write", "decode", "close"} {
-		b.ProcessorContinuityStorageErrors.Add(ctx, 0, labels("operation", operation))
+	for _, operation := range []storageOperation{storageLoad, storageWrite, storageDecode, storageClose} {
+		b.ProcessorContinuityStorageErrors.Add(ctx, 0, labels("operation", string(operation)))
 	}
 	for _, reason := range rejections {
 		b.ProcessorContinuityEventsRejected.Add(ctx, 0, t.reason(reason))
@@ -199,6 +199,20 @@ func (t *telemetry) recordRefused(s pipeline.Signal, n int) {
 // recordDropped counts receipts that were given up.
 func (t *telemetry) recordDropped(s pipeline.Signal, n int) {
 	t.builder.ProcessorContinuityOutboxDropped.Add(context.Background(), int64(n), t.signals[s])
+}
+
+// storageOperation is what was asked of the storage.
+type storageOperation string
+
+const (
+	storageLoad   storageOperation = "load"
+	storageWrite  storageOperation = "write"
+	storageDecode storageOperation = "decode"
+	storageClose  storageOperation = "close"
+)
+
+func (t *telemetry) recordStorageError(operation storageOperation) {
+	t.builder.ProcessorContinuityStorageErrors.Add(context.Background(), 1, labels("operation", string(operation)))
 }
 
 func (t *telemetry) runtime(name string) string {

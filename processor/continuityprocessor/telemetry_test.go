@@ -185,7 +185,7 @@ func TestEveryReasonIsCounted(t *testing.T) {
 }
 
 func TestFleet(t *testing.T) {
-	f := newFleet(2)
+	f := newFleet(2, false)
 	require.True(t, f.TakeSession())
 	require.True(t, f.TakeSession())
 	require.False(t, f.TakeSession())

@@ -3,6 +3,7 @@ package continuityprocessor
 import (
 	"crypto/ed25519"
 	"slices"
+	"time"
 
 	"github.com/agentcontinuity/otelcol-continuity/internal/boundary"
 	"github.com/agentcontinuity/otelcol-continuity/internal/classify"
@@ -39,7 +40,17 @@ func (cfg *Config) core() (*boundary.Config, error) {
 		c.Alerts[kind] = slices.Contains(cfg.Alerts.Kinds, kind.String())
 	}
 	c.Limits.Invariants, c.Limits.Approvals = cfg.Limits.Invariants, cfg.Limits.Approvals
+	c.Durable = cfg.Storage != nil
 	return &c, nil
+}
+
+// startupGrace is how long after a start what is overdue waits for observations
+// that queued up meanwhile.
+func (cfg *Config) startupGrace() time.Duration {
+	if cfg.StartupGrace != nil {
+		return *cfg.StartupGrace
+	}
+	return cfg.ReorderGrace
 }
 
 // reader translates a valid configuration for the reader of telemetry.

@@ -34,11 +34,25 @@ func (cfg *Config) Validate() error {
 	f.between("limits::sessions", cfg.Limits.Sessions, 1, 100_000_000)
 	f.between("limits::invariants", cfg.Limits.Invariants, 1, maxInvariants)
 	f.between("limits::approvals", cfg.Limits.Approvals, 1, 65_536)
+	cfg.validateStorage(&f)
 	return errors.Join(f...)
+}
+
+func (cfg *Config) validateStorage(f *faults) {
+	if cfg.StartupGrace != nil && *cfg.StartupGrace < 0 {
+		f.add("startup_grace", *cfg.StartupGrace, "set 0s to wait for nothing, or a positive duration such as 30s")
+	}
+	f.oneOf("on_storage_error", cfg.OnStorageError, StorageErrorPass, StorageErrorRefuse)
+	if cfg.OnStorageError == StorageErrorRefuse && cfg.Storage == nil {
+		f.add("on_storage_error", cfg.OnStorageError, "nothing is stored: set storage, or leave this out")
+	}
 }
 
 func (cfg *Config) validateTimes(f *faults) {
 	f.positive("window", cfg.Window)
+	if cfg.Window > 0 && cfg.Window < shortestWindow {
+		f.add("window", cfg.Window, "give a unit, as in 900s: nobody answers in less than a tenth of a second")
+	}
 	if cfg.ReorderGrace < 0 {
 		f.add("reorder_grace", cfg.ReorderGrace, "set 0s to wait for nothing, or a positive duration such as 10s")
 	}

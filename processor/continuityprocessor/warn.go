@@ -11,6 +11,10 @@ import (
 // shortWindow is less than many agents need for the turn in which they restate.
 const shortWindow = 5 * time.Minute
 
+// shortestWindow is shorter than any window that is meant: a number without a unit
+// counts nanoseconds.
+const shortestWindow = 100 * time.Millisecond
+
 // warn speaks of settings that are valid and seldom meant.
 func (cfg *Config) warn(logger *zap.Logger) {
 	windows := map[string]time.Duration{"window": cfg.Window}

@@ -17,15 +17,11 @@ import (
 // leftOut says which cases are not copied, and why.
 var leftOut = []struct {
 	why   string
-	match func(group string, c testCase) bool
+	match func(c testCase) bool
 }{
 	{
-		why:   "state does not survive a restart yet: the processor has no storage",
-		match: func(group string, _ testCase) bool { return group == "durable" },
-	},
-	{
 		why: "Claude Code is the only agent whose own telemetry is recognized yet",
-		match: func(_ string, c testCase) bool {
+		match: func(c testCase) bool {
 			return slices.ContainsFunc(c.Steps, func(s step) bool {
 				return s.Kind == "replay" && !strings.HasPrefix(s.File, "claude-code/")
 			})
@@ -93,7 +89,7 @@ func copyFile(file, to string) error {
 		if err := json.Unmarshal(raw, &c); err != nil {
 			return err
 		}
-		if why := reasonLeftOut(group, c); why != "" {
+		if why := reasonLeftOut(c); why != "" {
 			fmt.Printf("left out: %s.%s: %s\n", group, c.Name, why)
 			continue
 		}
@@ -109,9 +105,9 @@ func copyFile(file, to string) error {
 	return os.WriteFile(filepath.Join(to, filepath.Base(file)), text, 0o644)
 }
 
-func reasonLeftOut(group string, c testCase) string {
+func reasonLeftOut(c testCase) string {
 	for _, rule := range leftOut {
-		if rule.match(group, c) {
+		if rule.match(c) {
 			return rule.why
 		}
 	}
