@@ -73,6 +73,7 @@ var reasonGroups = []reasonGroup{
 			{classify.SessionMissing, "nothing on the event says whose it is"},
 			{classify.AwaitingSnapshot, "the observation came first and waits for its snapshot"},
 			{classify.CollectorShutdown, "the collector stopped and keeps no state"},
+			{classify.ApprovalMalformed, "an approval without reference, invariant or readable digests, or with a status that is none: it is no approval (counted, not on a receipt)"},
 		},
 	},
 	{

@@ -57,6 +57,7 @@ const (
 	SessionMissing         Reason = "session_missing"
 	AwaitingSnapshot       Reason = "awaiting_snapshot"
 	CollectorShutdown      Reason = "collector_shutdown"
+	ApprovalMalformed      Reason = "approval_malformed"
 )
 
 // Reasons of the envelope, in the order in which they are checked and listed.

@@ -62,7 +62,11 @@ func sentence(r *boundary.Receipt) string {
 	if r.Boundary != classify.Preserved {
 		names = namesIn(r.Findings, r.Boundary)
 	}
-	text := "Compaction of session " + quote(r.Key.Session) + ": " + found[r.Boundary] + because(string(r.Reason), names)
+	what := found[r.Boundary]
+	if r.Reason == classify.ApprovedAfter {
+		what = "what had changed was approved afterwards"
+	}
+	text := "Compaction of session " + quote(r.Key.Session) + ": " + what + because(string(r.Reason), names)
 	if r.State > r.Boundary {
 		text += ", and the session is still " + r.State.String()
 	}

@@ -29,7 +29,7 @@ func readApproval(f *facts) (*approval.Approval, classify.Reason) {
 		}
 	}
 	if status := f.get(fieldApprovalStatus); !revoked && status.stated() && status.text() != approval.StatusApproved {
-		return nil, classify.AttributeType
+		return nil, classify.ApprovalMalformed
 	}
 	a := &approval.Approval{
 		Invariant:   strings.Clone(f.text(fieldApprovalInvariant)),
@@ -43,7 +43,7 @@ func readApproval(f *facts) (*approval.Approval, classify.Reason) {
 		Signature:   signature(f.get(fieldApprovalSignature)),
 	}
 	if strings.TrimSpace(a.Ref) == "" {
-		return nil, classify.AttributeType
+		return nil, classify.ApprovalMalformed
 	}
 	if !classify.ValidName(a.Invariant) {
 		return nil, classify.NameInvalid

@@ -66,10 +66,10 @@ func TestWhatIsNoApproval(t *testing.T) {
 		changes []kv
 		want    classify.Reason
 	}{
-		"no reference":        {[]kv{{"ref", nil}}, classify.AttributeType},
-		"empty reference":     {[]kv{{"ref", ""}}, classify.AttributeType},
-		"blank reference":     {[]kv{{"ref", " "}}, classify.AttributeType},
-		"number as reference": {[]kv{{"ref", 7}}, classify.AttributeType},
+		"no reference":        {[]kv{{"ref", nil}}, classify.ApprovalMalformed},
+		"empty reference":     {[]kv{{"ref", ""}}, classify.ApprovalMalformed},
+		"blank reference":     {[]kv{{"ref", " "}}, classify.ApprovalMalformed},
+		"number as reference": {[]kv{{"ref", 7}}, classify.ApprovalMalformed},
 		"no invariant":        {[]kv{{"invariant", nil}}, classify.NameInvalid},
 		"bad invariant":       {[]kv{{"invariant", "Scope"}}, classify.NameInvalid},
 		"every invariant":     {[]kv{{"invariant", "*"}}, classify.NameInvalid},
@@ -78,9 +78,9 @@ func TestWhatIsNoApproval(t *testing.T) {
 		"from is raw":         {[]kv{{"from", "main branch"}}, classify.DigestMalformed},
 		"to is a number":      {[]kv{{"to", 7}}, classify.AttributeType},
 		"to is of nothing":    {[]kv{{"to", "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}}, classify.DigestEmpty},
-		"pending":             {[]kv{{"status", "pending"}}, classify.AttributeType},
-		"empty status":        {[]kv{{"status", ""}}, classify.AttributeType},
-		"status is a bool":    {[]kv{{"status", true}}, classify.AttributeType},
+		"pending":             {[]kv{{"status", "pending"}}, classify.ApprovalMalformed},
+		"empty status":        {[]kv{{"status", ""}}, classify.ApprovalMalformed},
+		"status is a bool":    {[]kv{{"status", true}}, classify.ApprovalMalformed},
 		"two invariants":      {[]kv{{"invariant", "scope"}, {"invariant", "target"}}, classify.AttributeDuplicated},
 		"two targets":         {[]kv{{"to", sum("b")}, {"to", sum("c")}}, classify.AttributeDuplicated},
 		"two sources":         {[]kv{{"source", "agent"}, {"source", "human"}}, classify.AttributeDuplicated},

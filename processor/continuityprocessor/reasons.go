@@ -8,7 +8,7 @@ import (
 
 // rejections are the reasons for which an event holds no state.
 var rejections = []classify.Reason{
-	classify.SessionMissing, classify.Capacity, classify.AttributeDuplicated, classify.AttributeType,
+	classify.SessionMissing, classify.Capacity, classify.ApprovalMalformed, classify.AttributeDuplicated, classify.AttributeType,
 	classify.NameInvalid, classify.DigestMalformed, classify.DigestEmpty,
 }
 
