@@ -1,5 +1,6 @@
 GO        ?= go
 FUZZTIME  ?= 10s
+CHECKS    ?= 3000
 BENCH     ?= .
 COUNT     ?= 6
 BINARY    := build/otelcol-continuity
@@ -22,7 +23,7 @@ CONFIGS = $(shell grep -rlE --include='*.yaml' --include='*.yml' --exclude-dir=b
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help build run demo test unit lint fmt generate generate-check validate conformance fuzz bench vuln cover clean
+.PHONY: help build run demo test unit lint fmt generate generate-check validate conformance fuzz bench vuln cover clean model
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,8 +54,11 @@ demo: $(BINARY) ## send the six cases and a recorded session, and print the verd
 
 test: lint unit generate-check validate conformance ## everything that must hold before a merge
 
-unit: ## run the unit tests with the race detector
-	$(GO) test -race -timeout 10m ./...
+unit: $(BINARY) ## run the unit tests with the race detector, the demo's on the built distribution
+	CONTINUITY_BINARY=$(CURDIR)/$(BINARY) $(GO) test -race -timeout 20m ./...
+
+model: ## compare the core with the reference model at length: CHECKS histories a profile, a new seed each time
+	$(GO) test ./internal/boundary -count=1 -rapid.checks=$(CHECKS) -rapid.seed=$$(date +%s)
 
 lint: ## check the style and the rules of .golangci.yaml
 	$(TOOL) golangci-lint run ./...
