@@ -106,7 +106,7 @@ func sufficient(cfg *boundary.Config, s, l step, name string) bool {
 
 func acceptedSource(cfg *boundary.Config, name string, src classify.Source) bool {
 	if src == classify.Environment {
-		return !classify.RejectsProbes(name)
+		return name != "approval_boundary" && !strings.HasPrefix(name, "constraint.")
 	}
 	return src == classify.Agent || src == classify.Human
 }

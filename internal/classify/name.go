@@ -55,10 +55,3 @@ func CompareNames(a, b string) int {
 // MayBeOptional reports whether required=false counts for a name: only for
 // names of the user's own, never for the five.
 func MayBeOptional(name string) bool { return authority(name) == 5 }
-
-// RejectsProbes reports whether the world cannot answer for a name by default:
-// it does not remember what is forbidden.
-func RejectsProbes(name string) bool {
-	f := Family(name)
-	return f == ApprovalBoundary || f == Constraint
-}

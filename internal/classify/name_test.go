@@ -86,15 +86,6 @@ func TestMayBeOptional(t *testing.T) {
 	}
 }
 
-func TestRejectsProbes(t *testing.T) {
-	for name, want := range map[string]bool{
-		"approval_boundary": true, "constraint.no_push": true, "constraint.1": true,
-		"scope": false, "target": false, "acceptance_test": false, "note": false, "constraints": false, "team.constraint": false,
-	} {
-		assert.Equal(t, want, RejectsProbes(name), name)
-	}
-}
-
 func TestFamily(t *testing.T) {
 	for name, want := range map[string]string{"constraint.no_push": "constraint", "scope": "scope", "a.b.c": "a", "": ""} {
 		assert.Equal(t, want, Family(name))
