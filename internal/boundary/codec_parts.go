@@ -33,8 +33,6 @@ func (c *coder) look(l *look) {
 	pointer(c, &l.envelope, c.envelope)
 	number(c, &l.observedAt)
 	c.flags(&l.whole, &l.badName)
-	text(c, &l.activity)
-	c.span(&l.context)
 	c.time(&l.waitUntil)
 	pointer(c, &l.source, c.source)
 }

@@ -21,8 +21,6 @@ type look struct {
 	observedAt classify.Instant // event level
 	// whole: complete coverage and nothing lost on the way.
 	whole, badName bool
-	activity       string
-	context        SpanContext
 	// waitUntil is when an early look stops waiting for its snapshot; zero once
 	// it has been taken up.
 	waitUntil time.Time
@@ -38,7 +36,7 @@ func newLook(ev *Event, now time.Time, turn uint64, mark *Mark) *look {
 		turn: turn, boundaryID: ev.BoundaryID, event: ev.Time, received: classify.At(now), at: now,
 		statements: ev.Statements, form: ev.Form, envelope: ev.Envelope, observedAt: ev.ObservedAt,
 		whole: !ev.Partial && !ev.Dropped && !ev.TooMany, badName: ev.BadName,
-		activity: ev.Activity, context: ev.Context, mark: mark, source: ev,
+		mark: mark, source: ev,
 	}
 }
 
