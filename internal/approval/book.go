@@ -102,6 +102,18 @@ func (b *Book) dropWorthless() bool {
 	return true
 }
 
+// Kept counts the approvals that must not be forgotten: those that were used or
+// revoked would count again.
+func (b *Book) Kept() int {
+	n := 0
+	for _, e := range b.Entries {
+		if e.rank() == 0 {
+			n++
+		}
+	}
+	return n
+}
+
 // Merge takes over the approvals of another book, at most limit in all: what was
 // used or revoked first, since forgetting that would make it count again.
 func (b *Book) Merge(other *Book, limit int) {
@@ -122,6 +134,16 @@ func (b *Book) Merge(other *Book, limit int) {
 	if len(b.Entries) > limit {
 		slices.SortStableFunc(b.Entries, func(x, y *Entry) int { return x.rank() - y.rank() })
 		b.Entries = b.Entries[:limit]
+	}
+}
+
+// Rejudge judges approvals that were stored: which keys count may have changed
+// since. What covered a change already keeps its answer.
+func (b *Book) Rejudge(keys map[string]ed25519.PublicKey) {
+	for _, e := range b.Entries {
+		if e.UsedBy == "" {
+			e.Standing, e.Signed = stand(&e.Approval, keys)
+		}
 	}
 }
 

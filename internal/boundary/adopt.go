@@ -22,6 +22,18 @@ func (c *Core) Adopt(now time.Time, from *Core, ev *Event) Result {
 	if old == nil || slices.Contains(old.linked, pair) || to != nil && slices.Contains(to.linked, pair) {
 		return Result{}
 	}
+	var res Result
+	if to != nil && !to.joinable(old) {
+		// What the old id owes it goes on owing; that the new one does not know of it
+		// must not look well.
+		for _, k := range to.agents {
+			k.lost = true
+		}
+		res.count(Tally{What: CountRejected, Reason: classify.Capacity})
+		res.reach(LimitLinks)
+		c.touch(to.key)
+		return res
+	}
 	from.detach(old)
 	linked := append(slices.Clone(old.linked), pair)
 	if to == nil {
@@ -31,6 +43,7 @@ func (c *Core) Adopt(now time.Time, from *Core, ev *Event) Result {
 	} else {
 		places := old.places() + to.places()
 		to.merge(old)
+		to.told += old.told
 		for range places - to.places() {
 			c.fleet.GiveSession()
 		}
@@ -48,9 +61,41 @@ func (c *Core) Adopt(now time.Time, from *Core, ev *Event) Result {
 				x.identity = ev.Identity
 			}
 		}
+		for _, l := range k.waiting { // whose boundary is the new session's
+			if len(ev.Identity) > 0 {
+				l.source.Identity = ev.Identity
+			}
+		}
 	}
+	to.stale = true
+	to.countReached(&res)
 	c.settleSession(to, now)
-	return Result{}
+	return res
+}
+
+// joinable reports whether two sessions fit into one.
+func (s *session) joinable(old *session) bool {
+	agents := len(s.agents)
+	for _, k := range old.agents {
+		switch mine := s.find(k.agent); {
+		case mine == nil:
+			agents++
+		case !mine.joinable(k):
+			return false
+		}
+	}
+	return agents <= maxAgents && s.book.Kept()+old.book.Kept() <= s.core.cfg.Limits.Approvals &&
+		s.core.fleet.Room(s.weight+old.weight, s.places()+old.places())
+}
+
+// joinable reports whether the state of two agents fits into one.
+func (k *keyState) joinable(old *keyState) bool {
+	for kind := range k.alerts {
+		if len(k.alerts[kind].others)+len(old.alerts[kind].others) >= maxRemembered {
+			return false
+		}
+	}
+	return k.openCount()+old.openCount() <= maxOpen && len(k.waiting)+len(old.waiting) <= maxLooks
 }
 
 // detach takes a session out of a core without giving its places back.
@@ -144,6 +189,7 @@ func (k *keyState) absorb(old *keyState) {
 	k.looks = append(old.looks, k.looks...)
 	k.waiting = append(old.waiting, k.waiting...)
 	k.ends = append(old.ends, k.ends...)
+	k.boundEnds()
 	for _, d := range old.defects {
 		if mine := k.defect(d.name); mine != nil {
 			mine.absorb(d)

@@ -1,9 +1,8 @@
 package boundary
 
 import (
-	"encoding/binary"
+	"crypto/sha256"
 	"encoding/hex"
-	"hash/fnv"
 	"slices"
 	"strconv"
 	"time"
@@ -164,11 +163,12 @@ func (k *keyState) invariantsOf(kind AlertKind) []string {
 	return sortNames(out)
 }
 
-// fingerprint is stable for session, agent and kind, and survives links.
+// fingerprint is stable for session, agent and kind, and survives links. Nobody can
+// choose a session id that has another's: its `resolved` would end the other's alert.
 func (k *keyState) fingerprint(kind AlertKind) string {
-	h := fnv.New64a()
+	h := sha256.New()
 	for _, part := range []string{k.origin.Scope, k.origin.Session, k.agent, kind.String()} {
 		h.Write([]byte(frame(part)))
 	}
-	return hex.EncodeToString(binary.BigEndian.AppendUint64(nil, h.Sum64()))
+	return hex.EncodeToString(h.Sum(nil)[:16])
 }

@@ -37,7 +37,9 @@ func (f *attackFleet) TakeSession() bool {
 	f.used++
 	return true
 }
-func (f *attackFleet) GiveSession() { f.used-- }
+func (f *attackFleet) GiveSession()       { f.used-- }
+func (f *attackFleet) Weigh(int)          {}
+func (f *attackFleet) Room(int, int) bool { return true }
 func (f *attackFleet) Saw(tenant, runtime string, h boundary.Habit) {
 	f.habits[fmt.Sprint(tenant, "|", runtime, "|", h)] = true
 }

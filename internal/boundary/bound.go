@@ -54,7 +54,14 @@ type bound struct {
 	lastEnd classify.Instant
 	summary string // summary digest as a completion gave it
 	outcome Outcome
-	looks   []*look
+	// tokensBefore is the context's size before the first compaction that joined,
+	// tokensAfter that after the last.
+	tokensBefore, tokensAfter int64
+	// writes counts what the agent changed before anything was known again, and
+	// lastWrite is when it last did.
+	writes    int
+	lastWrite classify.Instant
+	looks     []*look
 	// resting are the looks on which a finding rests, as last evaluated.
 	resting []*look
 	// refusal is the runtime's own verdict, at its time.
@@ -77,6 +84,8 @@ type bound struct {
 	changedSince     []string
 	// originals are values of old defects that were compared here.
 	originals map[string][]classify.Value
+	// begun is when the newest snapshot or completion that joined happened.
+	begun classify.Instant
 	// parkedAt is when the session ended, by its own clock.
 	parkedAt classify.Instant
 	// raised is when the look was taken by which each defect was raised here.
@@ -123,6 +132,9 @@ func (x *bound) learn(ev *Event) {
 	if len(ev.Identity) > 0 {
 		x.identity = ev.Identity
 	}
+	if ev.Kind == Snapshot || ev.Kind == Completion {
+		x.begun = max(x.begun, ev.Time)
+	}
 	switch ev.Kind {
 	case Snapshot:
 		if !x.originKnown || x.snapshots == 0 {
@@ -134,6 +146,15 @@ func (x *bound) learn(ev *Event) {
 	case Completion:
 		if !ev.Context.IsZero() {
 			x.completionAt = ev.Context
+		}
+		if x.tokensBefore == 0 {
+			x.tokensBefore = ev.TokensBefore
+		}
+		if ev.TokensAfter != 0 {
+			x.tokensAfter = ev.TokensAfter
+		}
+		if x.lastWrite.Before(ev.Time) { // it still knew
+			x.writes = 0
 		}
 	default:
 		if !ev.Context.IsZero() {

@@ -11,7 +11,13 @@ import (
 
 // codecVersion is the first byte of everything that is stored. A change of what
 // follows gets a new one; testdata keeps a file of each.
-const codecVersion = 1
+const codecVersion = 2
+
+// The versions, by what they added. Older ones can still be read.
+const (
+	oldestVersion = 1
+	withTokens    = 2 // sizes of the context, writes before the observation, when a boundary began
+)
 
 // Change is a session to be stored anew, or to be deleted where Value is nil.
 type Change struct {
@@ -22,11 +28,19 @@ type Change struct {
 // Changes returns what changed since the last call, encoded. It is called under
 // the owner's lock, so that what it returns is one moment of the core.
 func (c *Core) Changes() []Change {
-	if len(c.changed) == 0 {
-		return nil
-	}
-	out := make([]Change, 0, len(c.changed))
+	out, _ := c.SomeChanges(len(c.changed))
+	return out
+}
+
+// SomeChanges is Changes for n sessions at most, so that the owner's lock is held
+// for a short time; true says that there are more. What changes again is returned
+// again: once nothing is left, all that was returned is one moment of the core.
+func (c *Core) SomeChanges(n int) (out []Change, more bool) {
 	for key := range c.changed {
+		if len(out) == n {
+			return out, true
+		}
+		delete(c.changed, key)
 		ch := Change{Key: key}
 		if s := c.sessions[key]; s != nil {
 			if ch.Value = encodeSession(s); ch.Value == nil {
@@ -35,16 +49,16 @@ func (c *Core) Changes() []Change {
 		}
 		out = append(out, ch)
 	}
-	clear(c.changed)
-	return out
+	return out, false
 }
 
-// Load takes back a session that Changes gave away. Deadlines that lie before
-// notBefore are moved to it, so that what waits in queues elsewhere can arrive
-// first. It fails where the value cannot be read or there is no room; nothing is
-// loaded then.
+// Load takes back a session that Changes gave away. What is due before notBefore
+// is moved to it, so that what waits in queues elsewhere can arrive first. Stored
+// times have a wall clock reading only: they get the monotonic one that belongs to
+// it by notBefore, so that all times of a core are compared by the same clock. It
+// fails where the value cannot be read or there is no room; nothing is loaded then.
 func (c *Core) Load(value []byte, notBefore time.Time) error {
-	s, err := decodeSession(value, c)
+	s, err := decodeSession(value, c, notBefore)
 	if err != nil {
 		return err
 	}
@@ -59,16 +73,24 @@ func (c *Core) Load(value []byte, notBefore time.Time) error {
 			return fmt.Errorf("no room for another stored session (limits.sessions)")
 		}
 	}
-	s.postpone(notBefore)
+	s.book.Rejudge(c.cfg.PublicKeys)
+	s.reschedule(notBefore)
 	c.sessions[s.key] = s
 	c.settleSession(s, s.touched)
 	delete(c.changed, s.key)
 	return nil
 }
 
-// postpone moves what is overdue.
-func (s *session) postpone(notBefore time.Time) {
-	later := func(t *time.Time) {
+// reschedule moves what is overdue to notBefore, and what lies further ahead than
+// it ever can, since the wall clock was set back, to where it can be at most.
+func (s *session) reschedule(notBefore time.Time) {
+	if notBefore.IsZero() {
+		return
+	}
+	within := func(t *time.Time, length time.Duration) {
+		if latest := notBefore.Add(length); t.After(latest) {
+			*t = latest
+		}
 		if !t.IsZero() && t.Before(notBefore) {
 			*t = notBefore
 		}
@@ -76,13 +98,18 @@ func (s *session) postpone(notBefore time.Time) {
 	for _, k := range s.agents {
 		for _, x := range k.bounds {
 			if x.status == armed {
-				later(&x.deadline)
+				within(&x.deadline, x.window)
 			}
 		}
 		for _, l := range k.waiting {
-			later(&l.waitUntil)
+			within(&l.waitUntil, s.core.cfg.ReorderGrace)
 		}
 	}
+	// It is not forgotten before what it waits for was decided.
+	idle := s.idle()
+	forgotten := s.touched.Add(idle)
+	within(&forgotten, idle)
+	s.touched = forgotten.Add(-idle)
 }
 
 // StoredKey reads the key of an encoded session, to find the core it belongs to.
@@ -98,9 +125,9 @@ func StoredKey(value []byte) (SessionKey, error) {
 }
 
 func (c *coder) header() {
-	version := uint64(codecVersion)
-	c.uint(&version)
-	if version != codecVersion {
+	c.version = codecVersion
+	c.uint(&c.version)
+	if c.version < oldestVersion || c.version > codecVersion {
 		c.fail()
 	}
 }
@@ -117,9 +144,9 @@ func encodeSession(s *session) []byte {
 	return c.buf
 }
 
-func decodeSession(value []byte, core *Core) (*session, error) {
-	c := &coder{buf: value, reading: true}
-	s := &session{core: core, index: -1}
+func decodeSession(value []byte, core *Core, base time.Time) (*session, error) {
+	c := &coder{buf: value, reading: true, base: base}
+	s := &session{core: core, index: -1, stale: true}
 	c.header()
 	c.session(s)
 	if c.bad || len(c.buf) > 0 || !s.sound() {

@@ -124,6 +124,13 @@ func (c *coder) bound(x *bound) {
 	number(c, &x.origin)
 	number(c, &x.revision)
 	pointer(c, &x.verdict, c.verdict)
+	if c.version >= withTokens {
+		c.int(&x.tokensBefore)
+		c.int(&x.tokensAfter)
+		number(c, &x.writes)
+		number(c, &x.lastWrite)
+		number(c, &x.begun)
+	}
 }
 
 func (c *coder) finding(f *classify.Finding) {
@@ -199,4 +206,9 @@ func (c *coder) receipt(r *Receipt) {
 	list(c, &r.Links, c.span)
 	number(c, &r.Origin)
 	number(c, &r.ObservedAfter)
+	if c.version >= withTokens {
+		c.int(&r.TokensBefore)
+		c.int(&r.TokensAfter)
+		number(c, &r.Writes)
+	}
 }

@@ -2,6 +2,7 @@ package boundary_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -121,19 +122,31 @@ func storedSample(t testing.TB) []byte {
 	return nil
 }
 
-// TestVersion1 reads a file that version 1 of the encoding wrote.
-// CONTINUITY_UPDATE_GOLDEN=1 writes it anew, which only a new version may need.
-func TestVersion1(t *testing.T) {
-	path := filepath.Join("testdata", "session.v1")
+// TestVersions reads files that each version of the encoding wrote; all hold the
+// same session. CONTINUITY_UPDATE_GOLDEN=1 writes that of the newest anew, which
+// only a new version may need.
+func TestVersions(t *testing.T) {
+	current := storedSample(t)
+	newest := filepath.Join("testdata", fmt.Sprintf("session.v%d", current[0]))
 	if os.Getenv("CONTINUITY_UPDATE_GOLDEN") != "" {
-		require.NoError(t, os.WriteFile(path, storedSample(t), 0o600))
+		require.NoError(t, os.WriteFile(newest, current, 0o600))
 	}
-	value, err := os.ReadFile(path)
-	require.NoError(t, err)
-	again, err := boundary.Reencode(value)
-	require.NoError(t, err)
-	assert.Equal(t, value, again)
-	assert.Equal(t, value, storedSample(t), "the same history is stored otherwise than it was: a new version is needed")
+	for version := byte(1); version <= current[0]; version++ {
+		value, err := os.ReadFile(filepath.Join("testdata", fmt.Sprintf("session.v%d", version)))
+		require.NoError(t, err)
+		require.Equal(t, version, value[0])
+		again, err := boundary.Reencode(value)
+		require.NoError(t, err)
+		assert.Equal(t, current[0], again[0], "it is written as the newest")
+		if version == current[0] {
+			assert.Equal(t, value, current, "the same history is stored otherwise than it was: a new version is needed")
+			assert.Equal(t, value, again)
+		}
+	}
+	unknown := bytes.Clone(current)
+	unknown[0]++
+	_, err := boundary.Reencode(unknown)
+	require.Error(t, err, "a later version")
 }
 
 // FuzzLoad feeds the decoder what a disk may hold: it never panics, and what it

@@ -23,6 +23,10 @@ type coder struct {
 	buf     []byte
 	reading bool
 	bad     bool
+	// version is that of what is read or written.
+	version uint64
+	// base gives what is read its monotonic reading, where it has one itself.
+	base time.Time
 
 	contents table[content]
 	looks    table[look]
@@ -145,6 +149,9 @@ func (c *coder) time(v *time.Time) {
 		*v = time.Time{}
 		if n != 0 {
 			*v = time.Unix(0, n)
+			if !c.base.IsZero() {
+				*v = c.base.Add(v.Sub(c.base.Round(0)))
+			}
 		}
 	}
 }

@@ -24,8 +24,16 @@ func (k *keyState) addEnd(end, received classify.Instant) {
 		}
 	}
 	k.ends = append(k.ends, compactionEnd{end, received})
-	if len(k.ends) > maxEnds {
+	k.boundEnds()
+}
+
+// boundEnds makes one of the two that were heard of first where there are too many:
+// whatever is too early for one of them stays too early.
+func (k *keyState) boundEnds() {
+	for len(k.ends) > maxEnds {
+		a, b := k.ends[0], k.ends[1]
 		k.ends = slices.Delete(k.ends, 0, 1)
+		k.ends[0] = compactionEnd{max(a.end, b.end), min(a.received, b.received)}
 	}
 }
 
@@ -101,13 +109,17 @@ func (s *session) completion(now time.Time, ev *Event, res *Result) bool {
 			return true
 		}
 	}
-	k := s.at(ev.Key.Agent)
-	if k == nil || k.full() {
+	k := s.at(now, ev.Key.Agent)
+	if k == nil {
+		return false
+	}
+	end := ev.Time.Or(classify.At(now))
+	k.addEnd(end, classify.At(now)) // looks before it are too early in any case
+	if !k.mayOpen() {
 		return false
 	}
 	x := k.openBound(now, ev)
-	x.openedEnd = ev.Time.Or(classify.At(now))
-	k.addEnd(x.openedEnd, classify.At(now))
+	x.openedEnd = end
 	k.confirm(now, x, ev)
 	return true
 }

@@ -60,6 +60,36 @@ type Limits struct {
 	Candidates int // different baselines of one key
 }
 
+// Limit names what bounds the state.
+type Limit uint8
+
+// The limits that can be reached.
+const (
+	LimitSessions     Limit = iota // sessions, their agents included
+	LimitMemory                    // bytes: of one session, or of all together
+	LimitAgents                    // agents of one session
+	LimitBoundaries                // open boundaries of one agent
+	LimitInvariants                // of one event, or in question at one agent
+	LimitApprovals                 // of one session
+	LimitBaselines                 // different ones of one agent
+	LimitObservations              // early ones that wait, or those of one boundary
+	LimitLinks                     // what can be joined into one session
+	LimitRuntimes                  // runtimes and tenants whose habits are known
+)
+
+// AllLimits lists them.
+var AllLimits = []Limit{
+	LimitSessions, LimitMemory, LimitAgents, LimitBoundaries, LimitInvariants, LimitApprovals, LimitBaselines,
+	LimitObservations, LimitLinks, LimitRuntimes,
+}
+
+var limitNames = [...]string{
+	"sessions", "memory", "agents", "boundaries", "invariants", "approvals", "baselines", "observations", "links", "runtimes",
+}
+
+// String is the value of the label limit.
+func (l Limit) String() string { return limitNames[l] }
+
 // DefaultConfig returns the defaults of docs/semantics.md.
 func DefaultConfig() Config {
 	all := Sources(0).With(classify.Agent).With(classify.Environment).With(classify.Human)
@@ -110,6 +140,11 @@ type Fleet interface {
 	TakeSession() bool
 	// GiveSession gives the place back.
 	GiveSession()
+	// Weigh takes note that sessions hold so many bytes more, or fewer.
+	Weigh(by int)
+	// Room reports whether a session with so many places may come to hold so many
+	// bytes; one without a place is new.
+	Room(bytes, places int) bool
 	// Saw records that a runtime does something, Seen reports whether it was.
 	Saw(tenant, runtime string, habit Habit)
 	Seen(tenant, runtime string, habit Habit) bool

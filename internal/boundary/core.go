@@ -76,9 +76,13 @@ func (c *Core) Observe(now time.Time, ev *Event) (*Mark, Result) {
 			c.report(ev, &res)
 			return nil, res
 		}
-		if s = c.open(ev.Key.SessionKey, now); s == nil {
+		if s = c.open(ev.Key.SessionKey, now, &res); s == nil {
 			return refused(ev, &res), res
 		}
+	}
+	if ev.Kind == Activity {
+		s.active(now, ev)
+		return nil, res
 	}
 	if mark, again := s.seen.find(seen(ev)); again {
 		res.count(Tally{What: CountDuplicate})
@@ -86,18 +90,59 @@ func (c *Core) Observe(now time.Time, ev *Event) (*Mark, Result) {
 	}
 	c.report(ev, &res)
 	mark := &Mark{plain: ev.Kind == Snapshot}
-	if !s.take(now, ev, mark, &res) {
+	if ev.TooMany {
+		s.reach(LimitInvariants)
+	}
+	if !s.admit(now, ev) || !s.take(now, ev, mark, &res) {
+		s.miss(ev)
+		s.countReached(&res)
 		c.settleSession(s, now)
 		return refused(ev, &res), res
 	}
 	s.seen.add(seen(ev), mark)
+	s.charge(ev, &res)
+	s.countReached(&res)
 	c.settleSession(s, now)
 	return annotated(ev, mark), res
 }
 
+// admit reports whether there are bytes for an event. What must not be lost goes
+// on, but begins nothing new: the end of a compaction, a refusal, a revocation.
+func (s *session) admit(now time.Time, ev *Event) bool {
+	s.touched = now
+	s.tight = !s.fits(now, ev.weight())
+	if !s.tight {
+		return true
+	}
+	s.reach(LimitMemory)
+	return ev.Kind != Snapshot && ev.Kind != Observation
+}
+
+// miss notes that an event could not be taken. What it said may have been bad, so
+// the next findings that would be healthy are not.
+func (s *session) miss(ev *Event) {
+	switch ev.Kind {
+	case Snapshot, Observation, ValidationFailure:
+	case Approval:
+		if ev.Approval == nil || !ev.Approval.Revoked {
+			return // one approval fewer makes nothing healthier
+		}
+	default:
+		return
+	}
+	keys := s.concerned(ev.Key.Agent)
+	if ev.BoundaryID != "" {
+		if k := s.owner(ev.BoundaryID); k != nil {
+			keys = []*keyState{k}
+		}
+	}
+	for _, k := range keys {
+		k.lost = true
+	}
+}
+
 // take hands an event to its part of the session; false at capacity.
 func (s *session) take(now time.Time, ev *Event, mark *Mark, res *Result) bool {
-	s.touched = now
 	switch ev.Kind {
 	case Snapshot:
 		return s.snapshot(now, ev, mark, res)
@@ -117,14 +162,29 @@ func (s *session) take(now time.Time, ev *Event, mark *Mark, res *Result) bool {
 		for _, k := range s.concerned(ev.Key.Agent) {
 			k.resume(now, ev)
 		}
-	case Activity:
-		s.core.fleet.Saw(s.key.Tenant(), ev.Runtime, ReportsActivity)
-		if k := s.find(ev.Key.Agent); k != nil {
-			k.resume(now, ev)
-		}
-	case NoKind:
+	case Activity, NoKind:
 	}
 	return true
+}
+
+// restore is how often a session is stored anew that is at work and nothing else.
+const restore = time.Minute
+
+// active takes a sign that the agent is at work. There are many of them: they are
+// not remembered, so that they displace nothing that is.
+func (s *session) active(now time.Time, ev *Event) {
+	s.touched = now
+	s.core.fleet.Saw(s.key.Tenant(), ev.Runtime, ReportsActivity)
+	k := s.find(ev.Key.Agent)
+	changed := k != nil && k.resume(now, ev)
+	if k != nil && ev.Writes {
+		changed = k.wrote(ev.Time.Or(classify.At(now))) || changed
+	}
+	if changed || now.Sub(s.stored) >= restore {
+		s.stored = now
+		s.core.touch(s.key)
+	}
+	s.schedule()
 }
 
 func opensSession(ev *Event) bool {
@@ -153,11 +213,17 @@ func refused(ev *Event, res *Result) *Mark {
 }
 
 // open makes a session; nil at capacity.
-func (c *Core) open(key SessionKey, now time.Time) *session {
-	if !c.fleet.TakeSession() {
+func (c *Core) open(key SessionKey, now time.Time, res *Result) *session {
+	switch {
+	case !c.fleet.Room(0, 0):
+		res.reach(LimitMemory)
+		return nil
+	case !c.fleet.TakeSession():
+		res.reach(LimitSessions)
 		return nil
 	}
 	s := &session{core: c, key: key, origin: key, touched: now, index: -1}
+	s.weight = sessionWeight + keyWeight + len(key.Scope) + len(key.Session)
 	c.sessions[key] = s
 	return s
 }
@@ -165,6 +231,7 @@ func (c *Core) open(key SessionKey, now time.Time) *session {
 // remove clears a session from map, heap and counters.
 func (c *Core) remove(s *session) {
 	c.detach(s)
+	c.fleet.Weigh(-s.told)
 	for range s.places() {
 		c.fleet.GiveSession()
 	}
@@ -180,15 +247,22 @@ func (c *Core) touch(key SessionKey) {
 // settleSession forgets, counts and schedules after something happened.
 func (c *Core) settleSession(s *session, now time.Time) {
 	for _, k := range s.agents {
-		k.tidy(now)
+		k.tidy(now, maxRemembered)
 		c.recount(k)
 	}
+	s.weigh()
+	s.stored = now
 	c.touch(s.key)
+	s.schedule()
+}
+
+// schedule puts a session where its next wake belongs.
+func (s *session) schedule() {
 	s.wake = s.nextWake()
 	if s.index < 0 {
-		heap.Push(&c.wakes, s)
+		heap.Push(&s.core.wakes, s)
 	} else {
-		heap.Fix(&c.wakes, s.index)
+		heap.Fix(&s.core.wakes, s.index)
 	}
 }
 
@@ -202,7 +276,7 @@ func (c *Core) Next() (time.Time, bool) {
 
 // expireBatch is one turn of Expire: short enough that nobody who waits for the
 // core's lock notices.
-const expireBatch = 256
+const expireBatch = 16
 
 // Expire does what is due at now, for at most expireBatch sessions; true says
 // that more is due.
@@ -234,6 +308,7 @@ func (c *Core) Shutdown(now time.Time) Result {
 				}
 			}
 		}
+		s.countReached(&res)
 		c.settleSession(s, now)
 	}
 	return res

@@ -251,9 +251,15 @@ func (x *bound) shownAt(name string, shown digest.Digest, otherwise time.Time) t
 // approve takes an approval: it covers changes to come, and clears what it
 // covers of those that were found already.
 func (s *session) approve(now time.Time, ev *Event, res *Result) bool {
-	if ev.Approval == nil || !s.book.Add(ev.Approval, s.core.cfg.PublicKeys, s.core.cfg.Limits.Approvals) {
-		res.count(Tally{What: CountRejected, Reason: classify.Capacity})
-		return true
+	limit := s.core.cfg.Limits.Approvals
+	if s.tight {
+		limit = 0 // only what is about one that is here already
+	}
+	if ev.Approval == nil || !s.book.Add(ev.Approval, s.core.cfg.PublicKeys, limit) {
+		if !s.tight {
+			s.reach(LimitApprovals)
+		}
+		return false
 	}
 	for _, k := range s.agents {
 		k.approvedAfter(now, ev.Approval.Invariant, res)

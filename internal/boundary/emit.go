@@ -142,12 +142,13 @@ func (k *keyState) coverage(x *bound) Coverage {
 // actions lists what the findings and what is outstanding call for.
 func (k *keyState) actions(x *bound) []classify.Action {
 	var set classify.ActionSet
+	decided := false // by something that is required
 	for _, f := range x.findings {
 		if !f.Optional {
-			set = set.With(f.Action())
+			set, decided = set.With(f.Action()), true
 		}
 	}
-	if x.override != "" || len(x.findings) == 0 {
+	if x.override != "" || !decided {
 		set = set.With(classify.Reobserve)
 	}
 	for _, d := range k.defects {
@@ -205,7 +206,7 @@ func (k *keyState) receipt(now time.Time, x *bound, v *Verdict, alerts []Alert) 
 	}
 	return Receipt{
 		Verdict: v, Key: Key{k.key, k.agent}, Alerts: alerts, Start: x.start, End: now, Window: x.window,
-		Superseded: x.superseded(), Outcome: x.outcome, Runtime: x.runtime, Trigger: x.trigger, Activity: x.activity,
+		Superseded: x.superseded(), Outcome: x.outcome, TokensBefore: x.tokensBefore, TokensAfter: x.tokensAfter, Writes: x.writes, Runtime: x.runtime, Trigger: x.trigger, Activity: x.activity,
 		Identity: x.identity, Resource: x.resource, Parent: parent, Links: links, Origin: x.origin, ObservedAfter: after,
 	}
 }

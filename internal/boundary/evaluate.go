@@ -66,17 +66,48 @@ func (k *keyState) namesAt(x *bound) []string {
 			}
 		}
 	}
-	for _, l := range x.looks {
-		for _, st := range l.statements {
-			names = append(names, st.Name)
-		}
-	}
 	for _, d := range k.defects {
 		if d.explicitNone() {
 			names = append(names, d.name)
 		}
 	}
-	return sortNames(names)
+	return sortNames(k.addStated(x, names))
+}
+
+// maxLoose bounds the names of which a boundary says that they have no baseline.
+const maxLoose = 64
+
+// addStated adds the names that a boundary's looks state. Of those that nothing
+// before them states the first by authority stand for all: each gives the same
+// finding.
+func (k *keyState) addStated(x *bound, names []string) []string {
+	var loose []string
+	known := map[string]bool{}
+	for _, name := range names {
+		known[name] = true
+	}
+	for _, l := range x.looks {
+		for i := range l.statements {
+			name := l.statements[i].Name
+			if _, taken := known[name]; taken {
+				continue
+			}
+			known[name] = true
+			if k.defect(name) != nil || x.originals[name] != nil {
+				names = append(names, name)
+				continue
+			}
+			at, _ := slices.BinarySearchFunc(loose, name, classify.CompareNames)
+			if at == maxLoose {
+				continue
+			}
+			if len(loose) == maxLoose {
+				loose = loose[:maxLoose-1]
+			}
+			loose = slices.Insert(loose, at, name)
+		}
+	}
+	return append(names, loose...)
 }
 
 // evaluateName decides one invariant. ok is false where there is nothing to say;

@@ -141,6 +141,11 @@ type Event struct {
 	Envelope *classify.Envelope
 	// Outcome is set on completions.
 	Outcome Outcome
+	// TokensBefore and TokensAfter are the size of the context around the
+	// compaction, 0 where it is not stated (completions).
+	TokensBefore, TokensAfter int64
+	// Writes is set where the activity changed something.
+	Writes bool
 	// Verdict is the runtime's own (validation failures).
 	Verdict classify.RuntimeVerdict
 	// Approval is set on approvals.

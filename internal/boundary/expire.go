@@ -17,10 +17,12 @@ func (s *session) expire(now time.Time, res *Result) {
 			}
 		}
 	}
+	s.countReached(res)
 	if !s.nextWake().After(now) {
 		s.forget(now, res)
 		return
 	}
+	s.stale = true
 	s.core.settleSession(s, now)
 }
 

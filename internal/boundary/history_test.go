@@ -717,8 +717,10 @@ type fleet struct{ seen map[string]bool }
 
 func newFleet() *fleet { return &fleet{map[string]bool{}} }
 
-func (f *fleet) TakeSession() bool { return true }
-func (f *fleet) GiveSession()      {}
+func (f *fleet) TakeSession() bool  { return true }
+func (f *fleet) GiveSession()       {}
+func (f *fleet) Weigh(int)          {}
+func (f *fleet) Room(int, int) bool { return true }
 func (f *fleet) Saw(tenant, runtime string, h boundary.Habit) {
 	f.seen[fmt.Sprint(tenant, "/", runtime, "/", h)] = true
 }

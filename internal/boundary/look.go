@@ -1,7 +1,6 @@
 package boundary
 
 import (
-	"slices"
 	"time"
 
 	"github.com/agentcontinuity/otelcol-continuity/internal/classify"
@@ -43,11 +42,12 @@ func newLook(ev *Event, now time.Time, turn uint64, mark *Mark) *look {
 func (l *look) time() classify.Instant { return l.event.Or(l.received) }
 
 func (l *look) find(name string) *Statement {
-	i := slices.IndexFunc(l.statements, func(s Statement) bool { return s.Name == name })
-	if i < 0 {
-		return nil
+	for i := range l.statements { // in place: this is the innermost loop
+		if l.statements[i].Name == name {
+			return &l.statements[i]
+		}
 	}
-	return &l.statements[i]
+	return nil
 }
 
 // stated turns a statement into evidence.

@@ -23,13 +23,18 @@ func (m *memory) find(e seenEvent) (*Mark, bool) {
 	return mark, ok
 }
 
+// forget forgets the event that was seen first.
+func (m *memory) forget() {
+	delete(m.marks, m.order[0])
+	m.order = m.order[1:]
+}
+
 func (m *memory) add(e seenEvent, mark *Mark) {
 	if m.marks == nil {
 		m.marks = map[seenEvent]*Mark{}
 	}
 	if len(m.order) >= maxSeen {
-		delete(m.marks, m.order[0])
-		m.order = m.order[1:]
+		m.forget()
 	}
 	m.marks[e] = mark
 	m.order = append(m.order, e)

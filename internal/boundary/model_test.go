@@ -164,6 +164,7 @@ type mBound struct {
 	outcome   boundary.Outcome
 
 	snaps, comps int
+	begun        classify.Instant // the newest snapshot or completion that joined
 	openedEnd    classify.Instant // of the completion that opened it
 	lastEnd      classify.Instant
 	summary      string
@@ -254,7 +255,7 @@ func (m *model) observe(now time.Time, ev *boundary.Event) []out {
 	case boundary.SessionEnd:
 		for _, k := range concerned {
 			for _, b := range k.bounds {
-				if b.state == mOpen {
+				if b.state == mOpen && !m.time(ev).Before(b.begun) {
 					m.end(k, b, classify.SessionEnded)
 					b.state, b.parkedAt = mParked, m.time(ev)
 				}
@@ -450,6 +451,7 @@ func (m *model) snapshot(s *mSession, k *mAgent, ev *boundary.Event) {
 	}
 	b.learn(ev)
 	b.snaps++
+	b.begun = max(b.begun, ev.Time)
 	sn.bound = b
 	for _, e := range k.ends { // that came before it
 		if notLaterThan(sn.time(), e.end) && (sn.end == 0 || e.end < sn.end) {
@@ -777,6 +779,7 @@ func (k *mAgent) addEnd(end, received classify.Instant) {
 func (m *model) confirm(b *mBound, s *mSession, ev *boundary.Event) {
 	b.learn(ev)
 	b.comps++
+	b.begun = max(b.begun, ev.Time)
 	b.outcome, b.lastEnd, b.window = ev.Outcome, m.time(ev), m.window(b.runtime)
 	if b.runtime != "" {
 		m.fleet.Saw(s.key.Tenant(), b.runtime, boundary.ReportsCompletions)

@@ -13,7 +13,7 @@ import (
 // snapshot takes the decisions before a compaction: it opens a boundary or joins
 // the one that is open.
 func (s *session) snapshot(now time.Time, ev *Event, mark *Mark, res *Result) bool {
-	k := s.route(ev)
+	k := s.route(now, ev)
 	if k == nil {
 		return false
 	}
@@ -26,7 +26,7 @@ func (s *session) snapshot(now time.Time, ev *Event, mark *Mark, res *Result) bo
 		}
 	}
 	x := k.openFor(ev.BoundaryID)
-	if x == nil && k.full() {
+	if x == nil && !k.mayOpen() || k.crowded(ev) {
 		return false
 	}
 	sn := k.addSnap(ev, at)
@@ -60,16 +60,64 @@ func (k *keyState) joined(x *bound, again bool, res *Result) {
 
 // maxOpen bounds the boundaries that one key may have open: explicit ids are the
 // sender's to choose.
-const maxOpen = 64
+const maxOpen = 16
 
-func (k *keyState) full() bool {
+// mayOpen reports whether there is room for another open boundary.
+func (k *keyState) mayOpen() bool {
+	if k.tight {
+		return false
+	}
+	if k.openCount() >= maxOpen {
+		k.reach(LimitBoundaries)
+		return false
+	}
+	return true
+}
+
+func (k *keyState) openCount() int {
 	n := 0
 	for _, x := range k.bounds {
 		if x.open() {
 			n++
 		}
 	}
-	return n >= maxOpen
+	return n
+}
+
+// maxNames bounds the invariants in question at one agent: each costs a comparison
+// at each look.
+const maxNames = 256
+
+// crowded reports whether a snapshot would bring more invariants into question than
+// there is room for.
+func (k *keyState) crowded(ev *Event) bool {
+	n := len(ev.Statements) + len(k.defects)
+	for _, s := range k.snaps {
+		n += len(s.decisions)
+	}
+	if n <= maxNames {
+		return false
+	}
+	names := map[string]struct{}{}
+	for i := range ev.Statements {
+		names[ev.Statements[i].Name] = struct{}{}
+	}
+	for _, d := range k.defects {
+		names[d.name] = struct{}{}
+	}
+	for _, s := range k.snaps {
+		if !s.owes() && !slices.ContainsFunc(s.debts, func(d debt) bool { return d.by != nil && d.by.open() }) {
+			continue // only history speaks of it
+		}
+		for i := range s.decisions {
+			names[s.decisions[i].name] = struct{}{}
+		}
+	}
+	if len(names) <= maxNames {
+		return false
+	}
+	k.reach(LimitInvariants)
+	return true
 }
 
 // openBound opens a boundary with an armed window.
@@ -162,20 +210,32 @@ func (k *keyState) takeLook(x *bound, l *look) {
 	l.waitUntil = time.Time{}
 }
 
-// maxLooks bounds the looks of one boundary. Beyond it the oldest go on which
-// nothing rests: each name needs one that suffices.
-const maxLooks = 128
+// maxLooks bounds the looks of one boundary, maxStated what they state together.
+// Beyond it the oldest go on which nothing rests: each name needs one that suffices.
+const (
+	maxLooks  = 64
+	maxStated = 512
+)
 
 func (k *keyState) boundLooks(x *bound) {
-	for len(x.looks) > maxLooks {
+	stated := 0
+	for _, l := range x.looks {
+		stated += len(l.statements)
+	}
+	for len(x.looks) > maxLooks || stated > maxStated && len(x.looks) > 1 {
 		i := slices.IndexFunc(x.looks, func(l *look) bool { return !slices.Contains(x.resting, l) })
-		x.looks = slices.Delete(x.looks, max(i, 0), max(i, 0)+1)
+		if i < 0 {
+			i, k.lost = 0, true // a finding rests on each of them
+		}
+		stated -= len(x.looks[i].statements)
+		x.looks = slices.Delete(x.looks, i, i+1)
+		k.reach(LimitObservations)
 	}
 }
 
 // observation takes the decisions as seen after a compaction.
 func (s *session) observation(now time.Time, ev *Event, mark *Mark, res *Result) bool {
-	k := s.route(ev)
+	k := s.route(now, ev)
 	if k == nil {
 		return false
 	}
@@ -187,6 +247,7 @@ func (s *session) observation(now time.Time, ev *Event, mark *Mark, res *Result)
 		l.waitUntil = now.Add(k.core.cfg.ReorderGrace)
 		k.waiting = append(k.waiting, l)
 		if len(k.waiting) > maxLooks {
+			s.reach(LimitObservations)
 			first := k.waiting[0]
 			k.waiting = slices.Delete(k.waiting, 0, 1)
 			k.takeUp(now, first, res)
@@ -233,14 +294,18 @@ func (k *keyState) owedFrom(x *bound) bool {
 
 // refusal takes the runtime's own verdict: it decides the boundary.
 func (s *session) refusal(now time.Time, ev *Event, mark *Mark, res *Result) bool {
-	k := s.route(ev)
+	k := s.route(now, ev)
 	if k == nil {
 		return false
 	}
 	x := k.openFor(ev.BoundaryID)
 	if x == nil {
-		if x = k.newest(ev.BoundaryID); x == nil || !k.owedFrom(x) && now.Sub(x.settledAt) >= x.window {
+		x = k.newest(ev.BoundaryID)
+		switch old := x == nil || !k.owedFrom(x) && now.Sub(x.settledAt) >= x.window; {
+		case old && !s.tight:
 			x = k.openBound(now, ev)
+		case x == nil:
+			return false
 		}
 	}
 	verdict := ev.Verdict

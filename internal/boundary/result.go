@@ -12,6 +12,7 @@ const (
 	CountSuperseded              // a snapshot or completion that joined an open boundary
 	CountCompaction              // a completion, by outcome and runtime
 	CountRejected                // an event that holds no state, by reason
+	CountLimit                   // a limit that was reached
 )
 
 // Tally is one thing to count.
@@ -20,6 +21,7 @@ type Tally struct {
 	Outcome Outcome
 	Runtime string
 	Reason  classify.Reason
+	Limit   Limit
 }
 
 // Result is what an event or the passing of time brought about.
@@ -29,6 +31,9 @@ type Result struct {
 }
 
 func (r *Result) count(t Tally) { r.Tallies = append(r.Tallies, t) }
+
+// reach counts a limit that was reached.
+func (r *Result) reach(l Limit) { r.count(Tally{What: CountLimit, Limit: l}) }
 
 // Stats are the gauges of one core.
 type Stats struct {

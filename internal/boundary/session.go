@@ -25,8 +25,30 @@ type session struct {
 	turn   uint64
 	// touched is when the session last heard anything.
 	touched time.Time
-	wake    time.Time
-	index   int // in the core's heap
+	// stored is when it was last to be stored.
+	stored time.Time
+	wake   time.Time
+	index  int // in the core's heap
+	// weight estimates the bytes it holds, measured is what they were when it was
+	// last measured, told what the fleet knows; stale says that it may hold less.
+	weight, measured, told int
+	stale                  bool
+	// tight is set while an event is taken for which there are no bytes left:
+	// nothing new is begun for it.
+	tight bool
+	// reached are limits that were reached and not counted yet.
+	reached []Limit
+}
+
+// reach notes a limit that was reached.
+func (s *session) reach(l Limit) { s.reached = append(s.reached, l) }
+
+// countReached counts the limits that were reached.
+func (s *session) countReached(res *Result) {
+	for _, l := range s.reached {
+		res.reach(l)
+	}
+	s.reached = nil
 }
 
 // keyState is the state of one pairing key: a session's agent.
@@ -77,17 +99,46 @@ func (s *session) find(agent string) *keyState {
 	return nil
 }
 
+// maxAgents bounds the agents of one session: what concerns all of them must not
+// take forever.
+const maxAgents = 256
+
 // at returns the state of one agent, made where there is none; nil at capacity.
-func (s *session) at(agent string) *keyState {
+func (s *session) at(now time.Time, agent string) *keyState {
 	if k := s.find(agent); k != nil {
 		return k
 	}
-	if len(s.agents) > 0 && !s.core.fleet.TakeSession() {
+	switch {
+	case s.tight:
+		return nil
+	case len(s.agents) >= maxAgents:
+		if !s.dropIdle(now) {
+			s.reach(LimitAgents)
+			return nil
+		}
+	case len(s.agents) > 0 && !s.core.fleet.TakeSession():
+		s.reach(LimitSessions)
 		return nil
 	}
 	k := &keyState{session: s, agent: agent}
 	s.agents = append(s.agents, k)
 	return k
+}
+
+// dropIdle makes room for an agent: one that owes nothing, has nothing outstanding
+// and settled its last boundary longer than the retention ago gives way.
+func (s *session) dropIdle(now time.Time) bool {
+	i := slices.IndexFunc(s.agents, func(k *keyState) bool {
+		recent := func(x *bound) bool { return now.Sub(x.settledAt) <= s.core.cfg.Retention }
+		return !k.holds() && len(k.waiting) == 0 && !slices.ContainsFunc(k.bounds, recent)
+	})
+	if i < 0 {
+		return false
+	}
+	s.core.uncount(s.agents[i])
+	s.agents = slices.Delete(s.agents, i, i+1)
+	s.stale = true
+	return true
 }
 
 // concerned returns the agents that an event without agent id concerns: all; one
@@ -104,7 +155,7 @@ func (s *session) concerned(agent string) []*keyState {
 
 // route returns the agent whose boundary an explicit pairing id names (hand-over:
 // it may be another's), else the event's own.
-func (s *session) route(ev *Event) *keyState {
+func (s *session) route(now time.Time, ev *Event) *keyState {
 	if ev.BoundaryID != "" {
 		for _, k := range s.agents {
 			if slices.ContainsFunc(k.bounds, func(x *bound) bool { return x.pairing == ev.BoundaryID }) {
@@ -112,7 +163,7 @@ func (s *session) route(ev *Event) *keyState {
 			}
 		}
 	}
-	return s.at(ev.Key.Agent)
+	return s.at(now, ev.Key.Agent)
 }
 
 // openFor returns the open boundary that an event with this pairing id joins:
@@ -163,14 +214,7 @@ func (x *bound) inPlay(s *snap) bool {
 
 // nextWake is when the session next needs attention.
 func (s *session) nextWake() time.Time {
-	cfg := s.core.cfg
-	idle := cfg.Retention
-	for _, k := range s.agents {
-		if k.holds() {
-			idle = max(cfg.SessionTTL, idle)
-		}
-	}
-	wake := s.touched.Add(idle)
+	wake := s.touched.Add(s.idle())
 	earlier := func(t time.Time) {
 		if !t.IsZero() && t.Before(wake) {
 			wake = t
@@ -189,6 +233,15 @@ func (s *session) nextWake() time.Time {
 	return wake
 }
 
+// idle is how long the session is kept after it last heard anything.
+func (s *session) idle() time.Duration {
+	cfg := s.core.cfg
+	if slices.ContainsFunc(s.agents, (*keyState).holds) {
+		return max(cfg.SessionTTL, cfg.Retention)
+	}
+	return cfg.Retention
+}
+
 // holds reports whether the key owes something or has something outstanding:
 // it is then kept for the session TTL.
 func (k *keyState) holds() bool {
@@ -201,18 +254,19 @@ func (k *keyState) holds() bool {
 // maxRemembered bounds the settled boundaries of one key.
 const maxRemembered = 64
 
-// tidy forgets what is no longer needed.
-func (k *keyState) tidy(now time.Time) {
+// tidy forgets what is no longer needed, and of what settled what goes beyond a
+// number of boundaries.
+func (k *keyState) tidy(now time.Time, remembered int) {
 	cfg := k.core.cfg
 	k.looks = slices.DeleteFunc(k.looks, func(l *look) bool { return now.Sub(l.at) > cfg.Window })
-	if n := len(k.looks) - maxRemembered; n > 0 {
+	if n := len(k.looks) - remembered; n > 0 {
 		k.looks = slices.Delete(k.looks, 0, n)
 	}
 	keep := cfg.Retention
 	if slices.ContainsFunc(k.alerts[:], func(a alertState) bool { return a.active }) {
 		keep = max(keep, cfg.SessionTTL)
 	}
-	excess := len(k.bounds) - maxRemembered
+	excess, had := len(k.bounds)-remembered, len(k.bounds)
 	k.bounds = slices.DeleteFunc(k.bounds, func(x *bound) bool {
 		if x.open() || k.needed(x) {
 			return false
@@ -223,6 +277,7 @@ func (k *keyState) tidy(now time.Time) {
 		excess--
 		return true
 	})
+	k.stale = k.stale || len(k.bounds) < had
 	k.forgetSnaps()
 }
 

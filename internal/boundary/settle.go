@@ -119,26 +119,44 @@ func (k *keyState) end(now time.Time, x *bound, reason classify.Reason, res *Res
 	k.emit(now, x, res)
 }
 
-// park takes a session's end: windows close, and open again when it resumes.
+// park takes a session's end: windows close, and open again when it resumes. What
+// ended before a compaction is a leftover, and silences nothing that came after.
 func (k *keyState) park(now time.Time, ev *Event, res *Result) {
+	at := ev.Time.Or(classify.At(now))
 	for _, x := range k.bounds {
-		if x.status == armed {
+		if x.status == armed && !at.Before(x.begun) {
 			k.end(now, x, classify.SessionEnded, res)
-			x.status, x.parkedAt = parked, ev.Time.Or(classify.At(now))
+			x.status, x.parkedAt = parked, at
 		}
 	}
 }
 
 // resume takes a sign of life: parked windows open again in full, and a window
-// that waits for activity starts.
-func (k *keyState) resume(now time.Time, ev *Event) {
-	kind, at := ev.Kind, ev.Time.Or(classify.At(now))
+// that waits for activity starts. It reports whether one did.
+func (k *keyState) resume(now time.Time, ev *Event) bool {
+	kind, at, resumed := ev.Kind, ev.Time.Or(classify.At(now)), false
 	for _, x := range k.bounds {
 		// What happened before the end is a leftover that was flushed late.
 		if x.status == parked && !at.Before(x.parkedAt) || kind == Activity && x.status == armed && x.deadline.IsZero() {
 			x.arm(now)
+			resumed = true
 		}
 	}
+	return resumed
+}
+
+// wrote takes a change that the agent made while nobody knew what it still knew.
+// It reports whether there was such a boundary.
+func (k *keyState) wrote(at classify.Instant) bool {
+	counted := false
+	for _, x := range k.bounds {
+		if x.open() && !x.sufficient && !at.Before(x.lastEnd) {
+			x.writes++
+			x.lastWrite = max(x.lastWrite, at)
+			counted = true
+		}
+	}
+	return counted
 }
 
 // healthyAgain clears what lasts until the session's next healthy boundary.

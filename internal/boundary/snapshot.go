@@ -67,7 +67,12 @@ func (c *content) hollow() bool {
 }
 
 func (c *content) find(name string) int {
-	return slices.IndexFunc(c.decisions, func(d decision) bool { return d.name == name })
+	for i := range c.decisions { // in place: this is the innermost loop
+		if c.decisions[i].name == name {
+			return i
+		}
+	}
+	return -1
 }
 
 // flaws are the findings of a boundary as a whole that its snapshot causes.
@@ -165,7 +170,15 @@ func (s *snap) taken(i int) classify.Taken {
 
 // owes reports whether anything of the snapshot is still to be answered.
 func (s *snap) owes() bool {
-	return s.whole.status == owed || slices.ContainsFunc(s.debts, func(d debt) bool { return d.status == owed })
+	if s.whole.status == owed {
+		return true
+	}
+	for i := range s.debts {
+		if s.debts[i].status == owed {
+			return true
+		}
+	}
+	return false
 }
 
 // unanswered reports whether anything required is overdue.
@@ -196,7 +209,15 @@ func (s *snap) passDeadline() bool {
 
 // heldBy reports whether a boundary answered or retired part of the snapshot.
 func (s *snap) heldBy(x *bound) bool {
-	return s.whole.by == x || slices.ContainsFunc(s.debts, func(d debt) bool { return d.by == x })
+	if s.whole.by == x {
+		return true
+	}
+	for i := range s.debts {
+		if s.debts[i].by == x {
+			return true
+		}
+	}
+	return false
 }
 
 // meets reports whether two explicit pairing ids may meet: events with
@@ -283,7 +304,7 @@ func (k *keyState) boundCandidates() {
 			different = append(different, s.content)
 		}
 	}
-	if len(different) > k.core.cfg.Limits.Candidates {
+	for ; len(different) > max(k.core.cfg.Limits.Candidates, 2); different = slices.Delete(different, 1, 2) {
 		given := different[1]
 		for i := len(k.snaps) - 1; i >= 0; i-- {
 			if s := k.snaps[i]; s.content == given && s.owes() {
@@ -291,7 +312,9 @@ func (k *keyState) boundCandidates() {
 			}
 		}
 	}
-	k.foldSnaps()
+	for len(k.snaps) > maxSnaps {
+		k.foldSnaps()
+	}
 }
 
 // maxSnaps bounds the snapshots of one key: retries of equal content beyond it
@@ -301,9 +324,6 @@ const maxSnaps = 64
 // foldSnaps merges the oldest pair of equal, wholly owed snapshots of one
 // boundary where there are too many: the later's times hold for both.
 func (k *keyState) foldSnaps() {
-	if len(k.snaps) <= maxSnaps {
-		return
-	}
 	if i := slices.IndexFunc(k.snaps, func(s *snap) bool { return !s.owes() && !s.unanswered() }); i >= 0 {
 		k.snaps = slices.Delete(k.snaps, i, i+1) // only history needs it
 		return
@@ -328,6 +348,7 @@ func (k *keyState) foldSnaps() {
 // once, and an alert that it raised stays until the session is healthy again.
 func (k *keyState) lose(i int) {
 	k.lost = true
+	k.reach(LimitBaselines)
 	k.lostOverdue = k.lostOverdue || k.snaps[i].unanswered()
 	k.snaps = slices.Delete(k.snaps, i, i+1)
 }

@@ -120,11 +120,15 @@ type Receipt struct {
 	Window     time.Duration
 	Superseded int
 	Outcome    Outcome
-	Runtime    string
-	Trigger    string
-	Activity   string
-	Identity   []Attr
-	Resource   []Attr
+	// TokensBefore and TokensAfter are the context's size, 0 where it is not known.
+	TokensBefore, TokensAfter int64
+	// Writes counts what the agent changed before a sufficient look.
+	Writes   int
+	Runtime  string
+	Trigger  string
+	Activity string
+	Identity []Attr
+	Resource []Attr
 	// Parent is the span that the receipt is a child of, Links the others.
 	Parent SpanContext
 	Links  []SpanContext

@@ -66,6 +66,12 @@ const (
 	FieldNameRequiresReauthorization = "requires_reauthorization"
 )
 
+// IsEnvelopeField reports whether an envelope has a field of that name.
+func IsEnvelopeField(name string) bool {
+	return name == FieldNameBudgetRemaining || name == FieldNameRequiresReauthorization ||
+		slices.Contains(FieldNames[:], name) || slices.Contains(ListFieldNames[:], name)
+}
+
 // Envelope is the set of identity, policy, capability, approval, side-effect
 // and checkpoint facts that travel beside the invariants. Fields are as stated;
 // "" is a field that was not stated or stated empty.

@@ -65,17 +65,25 @@ func putReceipt(m pcommon.Map, r *boundary.Receipt) {
 	putText(m, semconv.Runtime, r.Runtime)
 	putText(m, semconv.CompactionTrigger, r.Trigger)
 	putText(m, semconv.CompactionOutcome, r.Outcome.String())
+	putCount(m, semconv.TokensBefore, r.TokensBefore)
+	putCount(m, semconv.TokensAfter, r.TokensAfter)
+	putCount(m, semconv.WritesBefore, int64(r.Writes))
 	putText(m, semconv.Coverage, r.Coverage.String())
 	putText(m, semconv.ActivityState, r.Activity)
 	putSeconds(m, semconv.Window, r.Window)
-	if r.Superseded > 0 {
-		m.PutInt(semconv.SupersededCount, int64(r.Superseded))
-	}
+	putCount(m, semconv.SupersededCount, int64(r.Superseded))
 	if r.Late {
 		m.PutBool(semconv.Late, true)
 	}
 	if r.ApprovalUsed {
 		m.PutBool(semconv.ApprovalSigned, r.ApprovalSigned)
+	}
+}
+
+// putCount writes a number where there is something to count.
+func putCount(m pcommon.Map, key string, n int64) {
+	if n > 0 {
+		m.PutInt(key, n)
 	}
 }
 

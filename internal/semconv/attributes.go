@@ -98,6 +98,8 @@ var Attributes = []Attribute{
 	{Runtime, typeString, onNearest + "; receipt, alert", "The agent's runtime, as `claude_code`: selects window and profile.", Input},
 	{CompactionTrigger, typeString, "any event, receipt", "Why the host compacted: `auto` or `manual`; all else is passed on as `other`.", Input},
 	{CompactionOutcome, typeString, "completion, receipt", "How the compaction ended. `completed` where it is not stated, `unknown` where it cannot be read.", Input},
+	{TokensBefore, typeInt, "completion, receipt", "How large the context was before the compaction. Passed through.", Input},
+	{TokensAfter, typeInt, "completion, receipt", "How large it was afterwards. Passed through.", Input},
 	{DigestNormalizer, typeString, onLook, "The canonical form that was digested; `v1` where it is not stated.", Input},
 	{DigestKeyID, typeString, onLook, "The key of keyed digests.", Input},
 	{ObservedAt, typeTime, onLook, "When the decisions were seen: the default for all invariants of the event.", Input},
@@ -149,6 +151,7 @@ var Attributes = []Attribute{
 	{Window, typeSeconds, onReceipt, "How long an observation could take.", Receipts},
 	{Late, typeBool, onReceipt, "true: the observation came after the window had closed.", Receipts},
 	{SupersededCount, typeInt, onReceipt, "How many further snapshots and completions joined the boundary before it settled.", Receipts},
+	{WritesBefore, typeInt, onReceipt, "How many edits, commands and the like the agent's own telemetry showed between the compaction and the first observation; left out where it showed none.", Receipts},
 	{ApprovalSigned, typeBool, onReceipt, "Whether all approvals that were used were signed by a configured key; only where one was used.", Receipts},
 
 	{AlertKind, typeString, onAlert, "What is outstanding.", Alerts},

@@ -23,6 +23,8 @@ const (
 	Runtime             = "continuity.runtime"
 	CompactionTrigger   = "continuity.compaction.trigger"
 	CompactionOutcome   = "continuity.compaction.outcome"
+	TokensBefore        = "continuity.compaction.tokens_before"
+	TokensAfter         = "continuity.compaction.tokens_after"
 	DigestNormalizer    = "continuity.digest.normalizer"
 	DigestKeyID         = "continuity.digest.key_id"
 	ObservedAt          = "continuity.observed_at"
@@ -87,6 +89,7 @@ const (
 	Window                   = "continuity.window"
 	ApprovalSigned           = "continuity.approval.signed"
 	Coverage                 = "continuity.coverage"
+	WritesBefore             = "continuity.writes_before_observation"
 )
 
 // Attributes of an alert.

@@ -74,7 +74,7 @@ func TestHotPathDoesNotAllocate(t *testing.T) {
 	assert.Zero(t, testing.AllocsPerRun(10, func() { r.Logs(ld, tenant, received, ignore) }))
 
 	cfg := DefaultConfig()
-	rows := newReader(&cfg, []recognizer{{runtime: "x", form: Span, name: "compact", scope: "x", when: []condition{is("a", "b")}, kind: boundary.Completion}})
+	rows := newReader(&cfg, []Row{{Runtime: "x", Form: Span, Name: "compact", Scope: "x", When: []Condition{is("a", "b")}, Kind: boundary.Completion}})
 	assert.Zero(t, testing.AllocsPerRun(10, func() { rows.Traces(td, tenant, received, ignore) }), "with rows for spans")
 
 	resource := td.ResourceSpans().At(0)

@@ -14,9 +14,11 @@ type Config struct {
 	// Events are the names of events by kind. A kind that is not in the map
 	// keeps its default names; one with an empty list is switched off.
 	Events map[boundary.Kind][]string
-	// Runtimes switches the recognisers of a runtime off (false). What is not
-	// in the map is on.
+	// Runtimes switches the recognisers of a runtime on or off. What is not in the
+	// map is as its rows say.
 	Runtimes map[string]bool
+	// Rows are the user's own recognisers. They are tried before the known ones.
+	Rows []Row
 	// RedactAttributes are removed from recognised events besides those that
 	// always are, and never copied to receipts.
 	RedactAttributes []string

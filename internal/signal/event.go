@@ -11,11 +11,14 @@ import (
 
 // read makes an Item of a recognised event. It changes nothing.
 func (r *Reader) read(f *found, at *around) Item {
-	item := Item{Kind: f.kind, Form: f.form, Attributes: f.attrs, Enclosing: f.enclosing}
+	item := Item{
+		Kind: f.kind, Form: f.form, Attributes: f.attrs, Enclosing: f.enclosing,
+		own: f.row != nil && f.kind == boundary.Activity,
+	}
 	p := placesOf(f, at)
-	sessions := r.sessions
+	sessions, agents := r.sessions, r.agents
 	if f.row != nil {
-		sessions = f.row.sessions
+		sessions, agents = f.row.Sessions, f.row.Agents
 	}
 	session, ok := p.lookup(sessions, p.n)
 	if !ok {
@@ -25,7 +28,7 @@ func (r *Reader) read(f *found, at *around) Item {
 	if at.shared == nil {
 		at.shared = &shared{scope: r.Scope(at.resource, at.tenant), resource: r.copyResource(at.resource)}
 	}
-	agent, _ := p.lookup(r.agents, p.own)
+	agent, _ := p.lookup(agents, p.own)
 	e := &boundary.Event{
 		Kind: f.kind,
 		Key: boundary.Key{
@@ -36,7 +39,7 @@ func (r *Reader) read(f *found, at *around) Item {
 		Dropped:  f.dropped > 0,
 		Runtime:  p.nearestText(semconv.Runtime, p.n),
 		Activity: p.nearestText(semconv.ActivityState, p.own),
-		Identity: r.identity(&p, sessions),
+		Identity: r.identity(&p, sessions, agents),
 		Resource: at.shared.resource,
 		Context:  f.context,
 	}
@@ -44,7 +47,7 @@ func (r *Reader) read(f *found, at *around) Item {
 		e.Previous = strings.Clone(previous.key())
 	}
 	if e.Runtime == "" && f.row != nil {
-		e.Runtime = f.row.runtime
+		e.Runtime = f.row.Runtime
 	}
 	facts := gather(f.attrs)
 	item.Event = e
@@ -64,6 +67,7 @@ func (r *Reader) fill(e *boundary.Event, facts *facts, f *found, at *around, sen
 		e.BoundaryID = boundaryID(facts)
 		e.Envelope = readEnvelope(facts)
 		e.Outcome = outcome(facts, f)
+		e.TokensBefore, e.TokensAfter = tokens(facts, f)
 	case boundary.ValidationFailure:
 		e.BoundaryID = boundaryID(facts)
 		e.Verdict = verdict(facts)
@@ -76,7 +80,9 @@ func (r *Reader) fill(e *boundary.Event, facts *facts, f *found, at *around, sen
 		e.Approval.Session = distinct(sentID, maxOpaque)
 		e.Approval.Agent = e.Key.Agent
 		e.Approval.Received = at.received
-	default: // the start, end and activity of a session say nothing more
+	case boundary.Activity:
+		e.Writes = f.row != nil && f.row.writes(f.subject())
+	default: // the start and end of a session say nothing more
 	}
 	return ""
 }
@@ -120,7 +126,7 @@ func outcome(facts *facts, f *found) boundary.Outcome {
 	out := boundary.UnknownOutcome
 	switch {
 	case !stated.stated() && f.row != nil:
-		out = f.row.outcome(f.attrs)
+		out = f.row.outcome(f.subject())
 	case !stated.stated():
 		out = boundary.Completed
 	default:
@@ -137,6 +143,25 @@ func outcome(facts *facts, f *found) boundary.Outcome {
 	return out
 }
 
+// tokens are how large the context was before and after the compaction, 0 where
+// that is not stated or cannot be.
+func tokens(facts *facts, f *found) (before, after int64) {
+	stated := func(native field, key func(*Row) string) int64 {
+		n := *facts.get(native)
+		if !n.stated() && f.row != nil {
+			if v, ok := f.attrs.Get(key(f.row)); ok {
+				n.add(v)
+			}
+		}
+		if n.differs {
+			return 0
+		}
+		return max(n.int(), 0)
+	}
+	return stated(fieldTokensBefore, func(r *Row) string { return r.TokensBefore }),
+		stated(fieldTokensAfter, func(r *Row) string { return r.TokensAfter })
+}
+
 const (
 	triggerAuto   = "auto"
 	triggerManual = "manual"
@@ -147,7 +172,7 @@ const (
 func trigger(stated *fact, f *found) string {
 	why := *stated
 	if !why.stated() && f.row != nil {
-		if v, ok := f.attrs.Get(f.row.trigger); ok {
+		if v, ok := f.attrs.Get(f.row.Trigger); ok {
 			why.add(v)
 		}
 	}

@@ -15,6 +15,8 @@ const (
 	fieldEventID
 	fieldTrigger
 	fieldOutcome
+	fieldTokensBefore
+	fieldTokensAfter
 	fieldNormalizer
 	fieldKeyID
 	fieldObservedAt
@@ -48,6 +50,8 @@ var fieldOf = func() map[string]field {
 		semconv.EventID:             fieldEventID,
 		semconv.CompactionTrigger:   fieldTrigger,
 		semconv.CompactionOutcome:   fieldOutcome,
+		semconv.TokensBefore:        fieldTokensBefore,
+		semconv.TokensAfter:         fieldTokensAfter,
 		semconv.DigestNormalizer:    fieldNormalizer,
 		semconv.DigestKeyID:         fieldKeyID,
 		semconv.ObservedAt:          fieldObservedAt,

@@ -116,7 +116,7 @@ func idOf(v pcommon.Value) (string, bool) {
 
 // identity lists all session and agent attributes that name somebody, as they
 // came, each from its nearest place. What the operator redacts is not in it.
-func (r *Reader) identity(p *places, sessions []string) []boundary.Attr {
+func (r *Reader) identity(p *places, sessions, agents []string) []boundary.Attr {
 	var out []boundary.Attr
 	add := func(keys []string, n int) {
 		for i, key := range keys {
@@ -129,7 +129,7 @@ func (r *Reader) identity(p *places, sessions []string) []boundary.Attr {
 		}
 	}
 	add(sessions, p.n)
-	add(r.agents, p.own)
+	add(agents, p.own)
 	return out
 }
 

@@ -1,6 +1,9 @@
 package signal
 
 import (
+	"slices"
+	"strings"
+
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
 	"github.com/agentcontinuity/otelcol-continuity/internal/boundary"
@@ -31,7 +34,13 @@ type Item struct {
 	// both annotations can be written in any case, Enclosing first. Both stay
 	// valid as long as the batch does.
 	Attributes, Enclosing pcommon.Map
+	// own is set for what a row shows of the agent's work. Such a signal is no event
+	// of a boundary: it is left as its sender made it.
+	own bool
 }
+
+// silent reports whether there is nothing to say of an item: work of nobody.
+func (i Item) silent() bool { return i.own && i.Event == nil }
 
 // Reader reads events. It is immutable and safe for concurrent use.
 type Reader struct {
@@ -40,6 +49,12 @@ type Reader struct {
 	// named holds what names mean, by form; longest is the longest of them.
 	named   [forms]map[string]meaning
 	longest int
+	// heads hold the rows of first words, by form, anyName those of every name.
+	heads   [forms]map[string][]*Row
+	anyName [forms][]*Row
+	// initials are the first bytes of heads: most names need no further look.
+	initials   [forms][256]bool
+	readsSpans bool
 	// remove holds the attributes that never pass, redact those of the operator.
 	remove, redact map[string]struct{}
 }
@@ -47,13 +62,13 @@ type Reader struct {
 // meaning is what a name stands for. Native names win over recognisers.
 type meaning struct {
 	native boundary.Kind
-	rows   []*recognizer
+	rows   []*Row
 }
 
 // NewReader returns a reader for a configuration.
-func NewReader(cfg Config) *Reader { return newReader(&cfg, recognizers) }
+func NewReader(cfg Config) *Reader { return newReader(&cfg, slices.Concat(cfg.Rows, recognizers)) }
 
-func newReader(cfg *Config, rows []recognizer) *Reader {
+func newReader(cfg *Config, rows []Row) *Reader {
 	r := &Reader{
 		sessions:   cloneAll(cfg.SessionAttributes),
 		agents:     cloneAll(cfg.AgentAttributes),
@@ -63,7 +78,7 @@ func newReader(cfg *Config, rows []recognizer) *Reader {
 		redact:     setOf(cfg.RedactAttributes),
 	}
 	for f := range r.named {
-		r.named[f] = map[string]meaning{}
+		r.named[f], r.heads[f] = map[string]meaning{}, map[string][]*Row{}
 	}
 	for _, kind := range boundary.Kinds {
 		for _, name := range cfg.names(kind) {
@@ -72,11 +87,25 @@ func newReader(cfg *Config, rows []recognizer) *Reader {
 		}
 	}
 	for i := range rows {
-		if on, ok := cfg.Runtimes[rows[i].runtime]; !ok || on {
-			r.addName(rows[i].form, rows[i].name, meaning{rows: []*recognizer{rows[i].prefer(r.sessions)}})
+		if on, ok := cfg.Runtimes[rows[i].Runtime]; on || !ok && !rows[i].Off {
+			r.addRow(rows[i].prefer(r.sessions, r.agents))
 		}
 	}
 	return r
+}
+
+func (r *Reader) addRow(row *Row) {
+	r.readsSpans = r.readsSpans || row.Form == Span
+	head, isHead := strings.CutSuffix(row.Name, anything)
+	switch {
+	case row.Name == "":
+		r.anyName[row.Form] = append(r.anyName[row.Form], row)
+	case isHead:
+		r.heads[row.Form][head] = append(r.heads[row.Form][head], row)
+		r.initials[row.Form][head[0]] = true
+	default:
+		r.addName(row.Form, row.Name, meaning{rows: []*Row{row}})
+	}
 }
 
 // addName lets a name mean something more. The first kind that has a name keeps

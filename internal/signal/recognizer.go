@@ -2,125 +2,112 @@ package signal
 
 import (
 	"slices"
-	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
 	"github.com/agentcontinuity/otelcol-continuity/internal/boundary"
 )
 
-// recognizer is one row: one signal of one runtime.
-type recognizer struct {
-	// runtime is the value of continuity.runtime that the row stands for.
-	runtime string
-	// form is what carries the signal, name its name: of the span event or span,
-	// or what names the record.
-	form Form
-	name string
-	// scope and service must equal the name of the instrumentation scope and
-	// service.name where they are not empty. Names that do not carry their
+// Row is one recogniser: one signal of one runtime, and what it tells.
+type Row struct {
+	// Runtime is the value of continuity.runtime that the row stands for.
+	Runtime string
+	// Form is what carries the signal, Name its name: of the span event or span,
+	// or what names the record. A name that ends in " *" is a first word that
+	// anything may follow. "" is every name; such a row needs conditions, and costs
+	// every span or record a look at them.
+	Form Form
+	Name string
+	// Scope must equal the name of the instrumentation scope where it is not empty,
+	// and Resource must hold for the resource. Names that do not carry their
 	// product's name need one of them.
-	scope, service string
-	// when must all hold besides; none is always true.
-	when []condition
-	// kind is what the signal tells.
-	kind boundary.Kind
-	// outcomes (completions): the first whose conditions all hold; none that
-	// does is boundary.UnknownOutcome.
-	outcomes []outcomeRule
-	// trigger is the attribute that says why; values other than auto and manual
-	// are passed on as other.
-	trigger string
-	// sessions are the attributes that hold the session id, best first. The
+	Scope    string
+	Resource []Condition
+	// When must all hold besides; none is always true.
+	When []Condition
+	// Kind is what the signal tells.
+	Kind boundary.Kind
+	// Outcomes (completions): the first whose conditions all hold; none that does
+	// is boundary.UnknownOutcome.
+	Outcomes []OutcomeRule
+	// Trigger is the attribute that says why; values other than auto and manual are
+	// passed on as other. TokensBefore and TokensAfter say how large the context was.
+	Trigger                   string
+	TokensBefore, TokensAfter string
+	// Sessions and Agents are the attributes that hold the ids, best first. The
 	// configured ones come after them.
-	sessions []string
+	Sessions, Agents []string
+	// Writes (activity): the signal is one that changes something where all of them
+	// hold, as an edit, a shell command or a push; none is never.
+	Writes []Condition
+	// Off: the row counts only where its runtime is switched on by name.
+	Off bool
 }
+
+// OutcomeRule is how a compaction ended where all conditions hold.
+type OutcomeRule struct {
+	Outcome boundary.Outcome
+	When    []Condition
+}
+
+// anything ends the name of a row that stands for all names of that first word.
+const anything = " *"
 
 // Runtimes lists the runtimes whose own telemetry is recognised.
 func Runtimes() []string {
 	var out []string
-	for _, row := range recognizers {
-		if !slices.Contains(out, row.runtime) {
-			out = append(out, row.runtime)
+	for i := range recognizers {
+		if !slices.Contains(out, recognizers[i].Runtime) {
+			out = append(out, recognizers[i].Runtime)
 		}
 	}
 	return out
 }
 
-type outcomeRule struct {
-	outcome boundary.Outcome
-	when    []condition
+// OffByDefault reports whether a runtime's own telemetry must be switched on.
+func OffByDefault(runtime string) bool {
+	return slices.ContainsFunc(recognizers, func(r Row) bool { return r.Runtime == runtime && r.Off })
 }
 
-// condition is a test of one attribute. One that is absent fails all of them,
-// and so does one that is there twice unless both pass.
-type condition struct {
-	attribute string
-	test      func(text, want string) bool
-	want      string
+// subject is what conditions look at.
+type subject struct {
+	attrs pcommon.Map
+	// failed is set for a span whose status is an error.
+	failed bool
 }
 
-// is holds for this text in any case of letters, a boolean or an integer of the
-// same text.
-func is(attribute, want string) condition { return condition{attribute, strings.EqualFold, want} }
-
-// startsWith holds for text that begins so.
-func startsWith(attribute, want string) condition {
-	return condition{attribute, strings.HasPrefix, want}
-}
-
-func (c *condition) holds(attrs pcommon.Map) bool {
-	present, failed := false, false
-	for key, value := range attrs.All() {
-		if key != c.attribute {
-			continue
-		}
-		present = true
-		text, ok := asScalar(value)
-		failed = failed || !ok || !c.test(strings.TrimSpace(text), c.want)
-	}
-	return present && !failed
-}
-
-func allHold(conditions []condition, attrs pcommon.Map) bool {
-	for i := range conditions {
-		if !conditions[i].holds(attrs) {
-			return false
-		}
-	}
-	return true
-}
-
-func (row *recognizer) matches(attrs pcommon.Map, at *around) bool {
-	if row.scope != "" && row.scope != at.scope.Name() {
+func (row *Row) matches(s *subject, at *around) bool {
+	if row.Scope != "" && row.Scope != at.scope.Name() {
 		return false
 	}
-	if row.service != "" {
-		name, ok := at.resource.Get("service.name")
-		if !ok || name.Type() != pcommon.ValueTypeStr || name.Str() != row.service {
-			return false
-		}
-	}
-	return allHold(row.when, attrs)
+	return allHold(row.Resource, &subject{attrs: at.resource}) && allHold(row.When, s)
 }
 
-func (row *recognizer) outcome(attrs pcommon.Map) boundary.Outcome {
-	for _, rule := range row.outcomes {
-		if allHold(rule.when, attrs) {
-			return rule.outcome
+func (row *Row) outcome(s *subject) boundary.Outcome {
+	for i := range row.Outcomes {
+		if allHold(row.Outcomes[i].When, s) {
+			return row.Outcomes[i].Outcome
 		}
 	}
 	return boundary.UnknownOutcome
 }
 
-// prefer returns the row with the configured session attributes after its own.
-func (row *recognizer) prefer(configured []string) *recognizer {
+func (row *Row) writes(s *subject) bool { return len(row.Writes) > 0 && allHold(row.Writes, s) }
+
+// prefer returns the row with the configured attributes after its own.
+func (row *Row) prefer(sessions, agents []string) *Row {
 	r := *row
-	r.sessions = slices.Clone(row.sessions)
+	r.Sessions = merged(row.Sessions, sessions)
+	r.Agents = merged(row.Agents, agents)
+	return &r
+}
+
+func merged(own, configured []string) []string {
+	all := slices.Clone(own)
 	for _, key := range configured {
-		if !slices.Contains(r.sessions, key) {
-			r.sessions = append(r.sessions, key)
+		if !slices.Contains(all, key) {
+			all = append(all, key)
 		}
 	}
-	return &r
+	return all
 }

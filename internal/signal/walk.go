@@ -1,6 +1,8 @@
 package signal
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -14,14 +16,18 @@ import (
 // found is a recognised event, not read yet.
 type found struct {
 	kind boundary.Kind
-	row  *recognizer // nil for native names
+	row  *Row // nil for native names
 	form Form
 	// attrs and enclosing are as in Item.
 	attrs, enclosing pcommon.Map
 	time             pcommon.Timestamp
 	dropped          uint32
 	context          boundary.SpanContext
+	// failed is set for a span whose status is an error.
+	failed bool
 }
+
+func (f *found) subject() *subject { return &subject{f.attrs, f.failed} }
 
 // around is what stands around a span or record.
 type around struct {
@@ -68,7 +74,7 @@ func (r *Reader) readSpan(span ptrace.Span, at *around, items []Item) []Item {
 	events := span.Events()
 	for i := range events.Len() {
 		event := events.At(i)
-		kind, row := r.meaningOf(SpanEvent, event.Name(), event.Attributes(), at)
+		kind, row := r.meaningOf(SpanEvent, event.Name(), subject{attrs: event.Attributes()}, at)
 		if kind == boundary.NoKind {
 			continue
 		}
@@ -77,19 +83,21 @@ func (r *Reader) readSpan(span ptrace.Span, at *around, items []Item) []Item {
 			time: event.Timestamp(), dropped: event.DroppedAttributesCount(), context: contextOf(span.TraceID(), span.SpanID()),
 		}, at))
 	}
-	if len(r.named[Span]) > 0 {
-		if kind, row := r.meaningOf(Span, span.Name(), span.Attributes(), at); kind != boundary.NoKind {
+	if r.readsSpans {
+		failed := span.Status().Code() == ptrace.StatusCodeError
+		if kind, row := r.meaningOf(Span, span.Name(), subject{span.Attributes(), failed}, at); kind != boundary.NoKind {
 			items = append(items, r.read(&found{
 				kind: kind, row: row, form: Span, attrs: span.Attributes(), enclosing: span.Attributes(),
-				time: endOf(span), dropped: span.DroppedAttributesCount(), context: contextOf(span.TraceID(), span.SpanID()),
+				failed: failed, time: endOf(span), dropped: span.DroppedAttributesCount(), context: contextOf(span.TraceID(), span.SpanID()),
 			}, at))
 		}
 	}
+	items = slices.DeleteFunc(items, Item.silent)
 	for i := range items {
-		r.clean(items[i].Attributes)
-	}
-	if len(items) > 0 {
-		r.clean(span.Attributes())
+		if !items[i].own {
+			r.clean(items[i].Attributes)
+			r.clean(span.Attributes())
+		}
 	}
 	return items
 }
@@ -124,9 +132,13 @@ func (r *Reader) Logs(ld plog.Logs, tenant []string, received time.Time, visit f
 					kind: kind, row: row, form: LogRecord, attrs: record.Attributes(), enclosing: record.Attributes(),
 					time: record.Timestamp(), dropped: record.DroppedAttributesCount(), context: contextOf(record.TraceID(), record.SpanID()),
 				}, &at)
-				r.clean(record.Attributes())
-				r.cleanNested(record.Body(), 0)
-				visit(item)
+				if !item.own {
+					r.clean(record.Attributes())
+					r.cleanNested(record.Body(), 0)
+				}
+				if !item.silent() {
+					visit(item)
+				}
 			}
 		}
 	}
@@ -135,38 +147,55 @@ func (r *Reader) Logs(ld plog.Logs, tenant []string, received time.Time, visit f
 // recordMeaning tries what may name a record: the first that equals a known
 // name counts. Real EventNames can be source lines, and real bodies whole
 // conversations.
-func (r *Reader) recordMeaning(record plog.LogRecord, at *around) (boundary.Kind, *recognizer) {
+func (r *Reader) recordMeaning(record plog.LogRecord, at *around) (boundary.Kind, *Row) {
+	s := subject{attrs: record.Attributes()}
 	if name := record.EventName(); name != "" {
-		if kind, row := r.meaningOf(LogRecord, name, record.Attributes(), at); kind != boundary.NoKind {
+		if kind, row := r.meaningOf(LogRecord, name, s, at); kind != boundary.NoKind {
 			return kind, row
 		}
 	}
 	if name, ok := record.Attributes().Get(semconv.EventName); ok && name.Type() == pcommon.ValueTypeStr {
-		if kind, row := r.meaningOf(LogRecord, name.Str(), record.Attributes(), at); kind != boundary.NoKind {
+		if kind, row := r.meaningOf(LogRecord, name.Str(), s, at); kind != boundary.NoKind {
 			return kind, row
 		}
 	}
 	if body := record.Body(); body.Type() == pcommon.ValueTypeStr {
-		return r.meaningOf(LogRecord, body.Str(), record.Attributes(), at)
+		if kind, row := r.meaningOf(LogRecord, body.Str(), s, at); kind != boundary.NoKind {
+			return kind, row
+		}
 	}
-	return boundary.NoKind, nil
+	return firstOf(r.anyName[LogRecord], s, at)
 }
 
 // meaningOf looks a name up. It is all that unrecognised telemetry costs.
-func (r *Reader) meaningOf(form Form, name string, attrs pcommon.Map, at *around) (boundary.Kind, *recognizer) {
-	if len(name) > r.longest { // do not hash a body of a megabyte
+func (r *Reader) meaningOf(form Form, name string, s subject, at *around) (boundary.Kind, *Row) {
+	if len(name) <= r.longest { // do not hash a body of a megabyte
+		if m, ok := r.named[form][name]; ok {
+			if m.native != boundary.NoKind {
+				return m.native, nil
+			}
+			if kind, row := firstOf(m.rows, s, at); row != nil {
+				return kind, row
+			}
+		}
+	}
+	if len(r.heads[form]) > 0 && name != "" && r.initials[form][name[0]] {
+		if head, _, ok := strings.Cut(name, " "); ok {
+			if kind, row := firstOf(r.heads[form][head], s, at); row != nil {
+				return kind, row
+			}
+		}
+	}
+	if form == LogRecord { // a record has several names: recordMeaning looks at this once
 		return boundary.NoKind, nil
 	}
-	m, ok := r.named[form][name]
-	if !ok {
-		return boundary.NoKind, nil
-	}
-	if m.native != boundary.NoKind {
-		return m.native, nil
-	}
-	for _, row := range m.rows {
-		if row.matches(attrs, at) {
-			return row.kind, row
+	return firstOf(r.anyName[form], s, at)
+}
+
+func firstOf(rows []*Row, s subject, at *around) (boundary.Kind, *Row) {
+	for _, row := range rows {
+		if row.matches(&s, at) {
+			return row.Kind, row
 		}
 	}
 	return boundary.NoKind, nil

@@ -43,7 +43,11 @@ type Config struct {
 	Events EventsConfig `mapstructure:"events"`
 	// Runtimes are the profiles by runtime. What is not said of a known runtime
 	// keeps its default.
-	Runtimes  RuntimesConfig  `mapstructure:"runtimes"`
+	Runtimes RuntimesConfig `mapstructure:"runtimes"`
+	// Recognizers are rows of your own for agents that are not known. They are tried
+	// before the known ones.
+	Recognizers []RecognizerConfig `mapstructure:"recognizers"`
+
 	Evidence  EvidenceConfig  `mapstructure:"evidence"`
 	Approvals ApprovalsConfig `mapstructure:"approvals"`
 	Alerts    AlertsConfig    `mapstructure:"alerts"`
@@ -52,9 +56,9 @@ type Config struct {
 	Limits    LimitsConfig    `mapstructure:"limits"`
 	// Storage is the storage extension that keeps the state over restarts.
 	Storage *component.ID `mapstructure:"storage"`
-	// StartupGrace is how long after a start what became overdue before it waits,
-	// so that observations that queued up meanwhile count; ReorderGrace where it
-	// is not set.
+	// StartupGrace is how long after a start, or after a pause of the whole process,
+	// what became overdue meanwhile waits, so that observations that queued up
+	// count; ReorderGrace where it is not set.
 	StartupGrace *time.Duration `mapstructure:"startup_grace"`
 	// OnStorageError is StorageErrorPass or StorageErrorRefuse.
 	OnStorageError string `mapstructure:"on_storage_error"`
@@ -214,11 +218,30 @@ type LimitsConfig struct {
 	Invariants int `mapstructure:"invariants"`
 	// Approvals is how many a session may hold.
 	Approvals int `mapstructure:"approvals"`
+	// MemoryMiB is how much memory sessions may hold together; 0 is
+	// sessionMemory for each of Sessions.
+	MemoryMiB int `mapstructure:"memory_mib"`
 
 	_ struct{}
 }
 
-const defaultSessions = 100_000
+const (
+	defaultSessions = 100_000
+	// sessionMemory is what a session takes that has an open boundary, some that
+	// are remembered, and a handful of invariants.
+	sessionMemory = 10 << 10
+	// leastSession is enough for one with an open boundary and five invariants.
+	leastSession = 6 << 10
+	leastMemory  = 64 << 20
+)
+
+// memory is how many bytes sessions may hold together.
+func (c *LimitsConfig) memory() int64 {
+	if c.MemoryMiB > 0 {
+		return int64(c.MemoryMiB) << 20
+	}
+	return max(int64(c.Sessions)*sessionMemory, leastMemory)
+}
 
 // createDefaultConfig takes its values from the packages that act on them.
 func createDefaultConfig() component.Config {

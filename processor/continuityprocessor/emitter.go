@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"runtime"
 	"time"
 
 	"go.opentelemetry.io/collector/consumer"
@@ -17,8 +18,11 @@ import (
 
 const (
 	// maxBatch bounds one call of the next consumer: small enough for any
-	// exporter's message limit.
-	maxBatch = 512
+	// exporter's message limit, and for requests that wait for a processor while
+	// the batch is made.
+	maxBatch = 128
+	// maxBatchWeight bounds it in bytes, as they are held.
+	maxBatchWeight = 2 << 20
 	// firstRetry is the first pause after a refusal, maxRetry the longest.
 	firstRetry = 100 * time.Millisecond
 	maxRetry   = 5 * time.Second
@@ -131,6 +135,7 @@ func (e *emitter) run() {
 			if !e.handOver(receipts) {
 				return
 			}
+			runtime.Gosched() // requests come before the rest of a long queue
 			continue
 		}
 		select {

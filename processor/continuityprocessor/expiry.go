@@ -50,55 +50,123 @@ func (a *alarm) begin() {
 	a.at, a.round = time.Time{}, true
 }
 
-// end ends the round and returns what is waited for from now on.
-func (a *alarm) end() (at time.Time, ok bool) {
+// end ends the round: from now on somebody waits.
+func (a *alarm) end() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.round = false
+}
+
+// next returns what is waited for.
+func (a *alarm) next() (at time.Time, ok bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	return a.at, !a.at.IsZero()
 }
 
 // expire does what is due in all shards, whenever something is, until stop is
 // closed. It is the only goroutine that does so, and it holds a shard's lock for
-// a short turn at a time. It calls afterPass when each shard had a turn.
-func (s *state) expire(stop <-chan struct{}, afterPass func()) {
+// a short turn at a time. It calls afterPass when each shard had a turn,
+// and says whether more is due.
+func (s *state) expire(stop <-chan struct{}, afterPass func(more bool)) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	for {
+	w := &s.watch
+	for first := true; ; {
 		select {
 		case <-stop:
 			return
 		case <-s.alarm.wake:
 		case <-timer.C:
 		}
-		at, ok := s.expireDue(stop, afterPass)
-		if ok {
-			timer.Reset(max(time.Until(at), minPause))
+		now := s.now()
+		// What was loaded before the first round has set no alarm.
+		if due, ok := s.alarm.next(); s.awake(now) && (first || ok && !due.After(now)) {
+			first = false
+			s.expireDue(stop, afterPass)
+		}
+		if due, ok := s.alarm.next(); ok || first {
+			timer.Reset(w.plan(s.now(), due))
+		} else {
+			w.rest()
 		}
 	}
 }
 
-// expireDue gives each shard its turn until nothing is due any more, and returns
-// when something is due again.
-func (s *state) expireDue(stop <-chan struct{}, afterPass func()) (next time.Time, ok bool) {
+// awake reports whether anything is to be decided now.
+func (s *state) awake(now time.Time) bool {
+	if away := s.watch.look(now); away > 0 {
+		s.paused(away)
+	}
+	return !s.watch.waits(now)
+}
+
+const (
+	// spell is how long deadlines are worked off before they pause, for breather
+	// times as long as they worked, at most maxBreather: what many of them leave
+	// behind has to be handed on too, and requests come first. A hundred thousand
+	// windows that close at one moment are decided within some seconds.
+	spell       = time.Millisecond
+	breather    = 3
+	maxBreather = 20 * time.Millisecond
+)
+
+// pace is the goroutine's own share of a processor. What it waited for others to
+// have theirs is no work.
+type pace struct {
+	stop   <-chan struct{}
+	timer  *time.Timer
+	worked time.Duration
+}
+
+// breathe follows a turn that took so long, and pauses where that is due.
+func (p *pace) breathe(took time.Duration) {
+	if p.worked += took; p.worked < spell {
+		return
+	}
+	p.timer.Reset(min(breather*p.worked, maxBreather))
+	p.worked = 0
+	select {
+	case <-p.timer.C:
+	case <-p.stop:
+	}
+}
+
+// expireDue gives each shard its turn until nothing is due any more. Who waits for
+// a shard, or for a processor, gets in after each turn.
+func (s *state) expireDue(stop <-chan struct{}, afterPass func(more bool)) {
 	s.alarm.begin()
+	defer s.alarm.end()
+	p := pace{stop: stop, timer: time.NewTimer(time.Hour)}
+	defer p.timer.Stop()
 	for more := true; more; {
 		more = false
-		now := time.Now()
 		for i := range s.shards {
-			s.turn(&s.shards[i], false, func(core *boundary.Core) boundary.Result {
-				res, left := core.Expire(now)
-				more = more || left
-				return res
-			})
+			now := s.now()
+			if !s.awake(now) {
+				s.alarm.set(now, true) // nobody asked the rest
+				return
+			}
+			more = s.expireSome(&s.shards[i], now, false) || more
+			p.breathe(s.now().Sub(now))
+			runtime.Gosched()
 		}
-		afterPass()
+		s.watch.decided()
+		s.watch.rest() // what follows may wait for the storage
+		afterPass(more)
 		select {
 		case <-stop:
-			return s.alarm.end()
+			return
 		default:
-			runtime.Gosched() // let requests in that wait for a shard
 		}
 	}
-	return s.alarm.end()
+}
+
+// expireSome gives a shard one turn, and returns whether more is due in it.
+func (s *state) expireSome(sh *shard, now time.Time, pastLimit bool) (more bool) {
+	s.turn(sh, pastLimit, func(core *boundary.Core) (res boundary.Result) {
+		res, more = core.Expire(now)
+		return res
+	})
+	return more
 }

@@ -16,10 +16,11 @@ type gauged interface {
 	stats() boundary.Stats
 	waiting() map[pipeline.Signal]int
 	sessionsUsed() int
+	memoryUsed() int64
 }
 
 // observe registers the gauges. They ask g at each collection until shutdown.
-func (t *telemetry) observe(g gauged, limit int) error {
+func (t *telemetry) observe(g gauged, limit int, memory int64) error {
 	b := t.builder
 	constant := func(_ context.Context, o metric.Int64Observer) error {
 		o.Observe(int64(limit))
@@ -46,6 +47,14 @@ func (t *telemetry) observe(g gauged, limit int) error {
 		}),
 		b.RegisterProcessorContinuitySessionsUsedCallback(func(_ context.Context, o metric.Int64Observer) error {
 			o.Observe(int64(g.sessionsUsed()))
+			return nil
+		}),
+		b.RegisterProcessorContinuityMemoryUsedCallback(func(_ context.Context, o metric.Int64Observer) error {
+			o.Observe(g.memoryUsed())
+			return nil
+		}),
+		b.RegisterProcessorContinuityMemoryLimitCallback(func(_ context.Context, o metric.Int64Observer) error {
+			o.Observe(memory)
 			return nil
 		}),
 		b.RegisterProcessorContinuityOutboxLengthCallback(func(_ context.Context, o metric.Int64Observer) error {

@@ -1,6 +1,7 @@
 package continuityprocessor
 
 import (
+	"math"
 	"slices"
 	"sync"
 
@@ -28,8 +29,9 @@ import (
 // be deleted. A lane that was closed then still gets numbers for what it owes:
 // its receipts stay in the storage, for the next start.
 type outbox struct {
-	// limit is how many receipts may wait in a lane.
-	limit int
+	// limit is how many receipts may wait in a lane, memory how many bytes they
+	// may weigh.
+	limit, memory int
 	// stored is set with storage, lazily is called when there is something to
 	// delete. Both are set before the first lane.
 	stored bool
@@ -43,7 +45,7 @@ type outbox struct {
 	// decisions, over restarts too.
 	number uint64
 	// gone are the stored receipts that are owed no more.
-	gone []owed
+	gone queue
 }
 
 // owed is a receipt that a signal's pipeline owes its next consumer.
@@ -51,6 +53,7 @@ type owed struct {
 	signal  pipeline.Signal
 	number  uint64
 	receipt *boundary.Receipt
+	weight  int
 }
 
 // lane is what waits for one pipeline. Its fields belong to the outbox's lock.
@@ -61,7 +64,9 @@ type lane struct {
 	// wake is signalled when something was added.
 	wake chan struct{}
 
-	queue []owed
+	queue queue
+	// weight is that of all in the queue.
+	weight int
 	// held is how many at the end of the queue are held back.
 	held int
 	// closed is set where the lane only numbers what it owes.
@@ -74,7 +79,9 @@ type lane struct {
 	unreported bool
 }
 
-func newOutbox(limit int) *outbox { return &outbox{limit: limit, lazily: func() {}} }
+func newOutbox(limit int) *outbox {
+	return &outbox{limit: limit, memory: math.MaxInt, lazily: func() {}}
+}
 
 // attach opens a lane for a pipeline.
 func (o *outbox) attach(s pipeline.Signal) *lane {
@@ -96,15 +103,16 @@ func (o *outbox) add(receipts []boundary.Receipt, pastLimit bool) (refused map[p
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for i := range receipts {
+		weight := receipts[i].Weight()
 		for n, l := range o.lanes {
 			if !o.concerns(n, receipts[i].Origin) {
 				continue
 			}
-			if len(l.queue) >= o.limit && !pastLimit {
+			if l.fullFor(weight) && !pastLimit {
 				l.refuse(&refused)
 				continue
 			}
-			l.queue = append(l.queue, owed{signal: l.signal, receipt: &receipts[i]})
+			l.push(owed{signal: l.signal, receipt: &receipts[i], weight: weight})
 			signalTo(l.wake)
 		}
 	}
@@ -120,19 +128,20 @@ func (o *outbox) hold(receipts []*boundary.Receipt) (toStore []owed, refused map
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, r := range receipts {
+		weight := r.Weight()
 		for n, l := range o.lanes {
 			if !o.concerns(n, r.Origin) {
 				continue
 			}
-			if len(l.queue) >= o.limit {
+			if l.fullFor(weight) {
 				l.refuse(&refused)
 				continue
 			}
 			o.number++
-			one := owed{signal: l.signal, number: o.number, receipt: r}
+			one := owed{signal: l.signal, number: o.number, receipt: r, weight: weight}
 			toStore = append(toStore, one)
 			if !l.closed {
-				l.queue = append(l.queue, one)
+				l.push(one)
 				l.held++
 			}
 		}
@@ -169,7 +178,8 @@ func (o *outbox) restore(stored []owed) (orphans int) {
 			orphans++
 			continue
 		}
-		o.lanes[to].queue = append(o.lanes[to].queue, one)
+		one.weight = one.receipt.Weight()
+		o.lanes[to].push(one)
 		signalTo(o.lanes[to].wake)
 	}
 	return orphans
@@ -177,11 +187,11 @@ func (o *outbox) restore(stored []owed) (orphans int) {
 
 // paid returns the stored receipts that are owed no more since it was last
 // called.
-func (o *outbox) paid() []owed {
+func (o *outbox) paid() queue {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	gone := o.gone
-	o.gone = nil
+	o.gone = queue{}
 	return gone
 }
 
@@ -202,6 +212,17 @@ func (o *outbox) concerns(n int, origin boundary.Origin) bool {
 	return best == n
 }
 
+// fullFor reports whether there is no room for a receipt. One always finds room in
+// an empty lane.
+func (l *lane) fullFor(weight int) bool {
+	return l.queue.len() >= l.outbox.limit || l.queue.len() > 0 && l.weight+weight > l.outbox.memory
+}
+
+func (l *lane) push(one owed) {
+	l.queue.push(one)
+	l.weight += one.weight
+}
+
 func (l *lane) refuse(refused *map[pipeline.Signal]int) {
 	if *refused == nil {
 		*refused = make(map[pipeline.Signal]int, 1)
@@ -220,7 +241,7 @@ func (o *outbox) waiting() map[pipeline.Signal]int {
 	n := make(map[pipeline.Signal]int, len(o.lanes))
 	for _, l := range o.lanes {
 		if !l.closed {
-			n[l.signal] += len(l.queue)
+			n[l.signal] += l.queue.len()
 		}
 	}
 	return n
@@ -240,15 +261,19 @@ func (o *outbox) overflowed() []*lane {
 	return lanes
 }
 
-// head returns the oldest receipts, at most n. They stay in the lane until they
-// are taken.
+// head returns the oldest receipts, at most n, and of heavy ones fewer. They stay
+// in the lane until they are taken.
 func (l *lane) head(n int) []*boundary.Receipt {
+	out := make([]*boundary.Receipt, 0, min(n, maxBatch)) // requests wait for the lock, not for memory
 	l.outbox.mu.Lock()
 	defer l.outbox.mu.Unlock()
-	n = min(n, len(l.queue)-l.held)
-	out := make([]*boundary.Receipt, n)
-	for i, one := range l.queue[:n] {
-		out[i] = one.receipt
+	n = min(n, l.queue.len()-l.held)
+	weight := 0
+	for one := range l.queue.first(n) {
+		if weight += one.weight; weight > maxBatchWeight && len(out) > 0 {
+			break
+		}
+		out = append(out, one.receipt)
 	}
 	return out
 }
@@ -258,20 +283,19 @@ func (l *lane) head(n int) []*boundary.Receipt {
 func (l *lane) taken(n int) (dropped int, relieved bool) {
 	l.outbox.mu.Lock()
 	defer l.outbox.mu.Unlock()
-	n = min(n, len(l.queue)) // a lane that was given up is empty
+	n = min(n, l.queue.len()) // a lane that was given up is empty
+	for one := range l.queue.first(n) {
+		l.weight -= one.weight
+	}
 	if l.outbox.stored && n > 0 {
-		for _, one := range l.queue[:n] {
+		for one := range l.queue.first(n) {
 			one.receipt = nil
-			l.outbox.gone = append(l.outbox.gone, one)
+			l.outbox.gone.push(one)
 		}
 		l.outbox.lazily()
 	}
-	clear(l.queue[:n]) // let receipts go before the array does
-	l.queue = l.queue[n:]
-	if len(l.queue) == 0 {
-		l.queue = nil
-	}
-	if !l.full || len(l.queue) > l.outbox.limit/2 {
+	l.queue.drop(n)
+	if !l.full || l.queue.len() > l.outbox.limit/2 || l.weight > l.outbox.memory/2 {
 		return 0, false
 	}
 	dropped = l.dropped
@@ -292,7 +316,7 @@ func (l *lane) detach() int {
 func (l *lane) detachIfEmpty() bool {
 	l.outbox.mu.Lock()
 	defer l.outbox.mu.Unlock()
-	if len(l.queue) > 0 {
+	if l.queue.len() > 0 {
 		return false
 	}
 	l.close()
@@ -300,8 +324,8 @@ func (l *lane) detachIfEmpty() bool {
 }
 
 func (l *lane) close() int {
-	left := len(l.queue)
-	l.queue, l.held = nil, 0
+	left := l.queue.len()
+	l.queue, l.weight, l.held = queue{}, 0, 0
 	if l.outbox.stored {
 		l.closed = true
 		return left

@@ -2,6 +2,7 @@ package continuityprocessor
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -98,7 +99,7 @@ func TestOutboxLetsGo(t *testing.T) {
 		o.add(numbered(0, round*100, round*100+99), false)
 		require.Equal(t, round*100, l.head(1)[0].Revision)
 		l.taken(100)
-		require.Nil(t, l.queue, fmt.Sprint("round ", round))
+		require.Zero(t, l.queue, fmt.Sprint("round ", round))
 	}
 }
 
@@ -125,6 +126,8 @@ func numbers(of []owed) []string {
 	return out
 }
 
+func all(q queue) []owed { return slices.Collect(q.first(q.len())) }
+
 func TestOutboxHolds(t *testing.T) {
 	o := storedOutbox(100)
 	traces, logs := o.attach(pipeline.SignalTraces), o.attach(pipeline.SignalLogs)
@@ -140,15 +143,15 @@ func TestOutboxHolds(t *testing.T) {
 	o.hold(pointers(numbered(0, 3, 3)))
 	require.Equal(t, []int{1, 2}, revisions(logs))
 	logs.taken(1)
-	require.Equal(t, []string{"o/logs/0000000000000002"}, numbers(o.paid()))
-	require.Empty(t, o.paid())
+	require.Equal(t, []string{"o/logs/0000000000000002"}, numbers(all(o.paid())))
+	require.Empty(t, all(o.paid()))
 
 	require.Equal(t, 3, traces.detach())
 	toStore, _ = o.hold(pointers(numbered(0, 4, 4)))
 	require.Len(t, toStore, 2, "a signal that left is still owed")
-	require.Empty(t, traces.queue, "until the next start")
+	require.Zero(t, traces.queue, "until the next start")
 	require.Equal(t, map[pipeline.Signal]int{pipeline.SignalLogs: 3}, o.waiting())
-	require.Empty(t, o.paid())
+	require.Empty(t, all(o.paid()))
 	second := o.attach(pipeline.SignalTraces)
 	o.hold(pointers(numbered(traces.origin, 5, 5)))
 	o.release()
@@ -160,10 +163,40 @@ func TestOutboxRestores(t *testing.T) {
 	traces := o.attach(pipeline.SignalTraces)
 	one, two := numbered(7, 1, 1), numbered(7, 2, 2)
 	require.Equal(t, 1, o.restore([]owed{
-		{pipeline.SignalTraces, 3, &one[0]}, {pipeline.SignalLogs, 8, &one[0]}, {pipeline.SignalTraces, 9, &two[0]},
+		{signal: pipeline.SignalTraces, number: 3, receipt: &one[0]},
+		{signal: pipeline.SignalLogs, number: 8, receipt: &one[0]},
+		{signal: pipeline.SignalTraces, number: 9, receipt: &two[0]},
 	}), "one that nobody owes")
 	require.Equal(t, []int{1, 2}, revisions(traces), "in their order, past the limit")
 	traces.taken(2)
 	toStore, _ := o.hold(pointers(numbered(0, 3, 3)))
 	require.Equal(t, []string{"o/traces/000000000000000a"}, numbers(toStore), "no number is used twice")
+}
+
+// A queue gives back what it took, in order, whatever lies between.
+func TestQueue(t *testing.T) {
+	var q queue
+	pushed, dropped := uint64(0), uint64(0)
+	require.Empty(t, all(q))
+	for round := range 200 {
+		for range (round * 37) % 500 {
+			q.push(owed{number: pushed, receipt: &boundary.Receipt{}})
+			pushed++
+		}
+		n := (round * 53) % 600
+		got := slices.Collect(q.first(n))
+		require.Len(t, got, min(n, q.len()))
+		for i, one := range got {
+			require.Equal(t, dropped+uint64(i), one.number)
+		}
+		for range q.first(n) {
+			break
+		}
+		q.drop(n)
+		dropped += uint64(len(got))
+		require.Equal(t, int(pushed-dropped), q.len())
+		require.LessOrEqual(t, len(q.blocks), q.len()/blockSize+2)
+	}
+	q.drop(q.len())
+	require.Zero(t, q)
 }

@@ -41,7 +41,7 @@ type annotated struct {
 // storage it returns once they are stored; it fails where they cannot be and the
 // configuration refuses such batches.
 func (s *shared) traces(ctx context.Context, origin boundary.Origin, td ptrace.Traces) error {
-	r := request{shared: s, origin: origin, now: time.Now(), tenant: s.tenant(ctx)}
+	r := request{shared: s, origin: origin, now: s.state.now(), tenant: s.tenant(ctx)}
 	s.reader.Traces(td, r.tenant, r.now, r.take)
 	if s.cfg.Annotate == AnnotateSession {
 		r.markSpans(td)
@@ -51,7 +51,7 @@ func (s *shared) traces(ctx context.Context, origin boundary.Origin, td ptrace.T
 
 // logs does the same for a batch of log records.
 func (s *shared) logs(ctx context.Context, origin boundary.Origin, ld plog.Logs) error {
-	r := request{shared: s, origin: origin, now: time.Now(), tenant: s.tenant(ctx)}
+	r := request{shared: s, origin: origin, now: s.state.now(), tenant: s.tenant(ctx)}
 	s.reader.Logs(ld, r.tenant, r.now, r.take)
 	if s.cfg.Annotate == AnnotateSession {
 		r.markRecords(ld)
@@ -139,7 +139,19 @@ func (s *shared) tenant(ctx context.Context) []string {
 	md := client.FromContext(ctx).Metadata
 	parts := make([]string, 0, len(s.cfg.MetadataKeys))
 	for _, key := range s.cfg.MetadataKeys {
-		parts = append(parts, boundary.JoinScope(md.Get(key), nil))
+		parts = append(parts, tenantPart(md.Get(key)))
 	}
 	return parts
+}
+
+// maxTenant bounds what is kept of one key of the metadata: every session of the
+// tenant holds it. Longer ones are told apart by their hash.
+const maxTenant = 256
+
+func tenantPart(values []string) string {
+	part := boundary.JoinScope(values, nil)
+	if len(part) > maxTenant {
+		return hashed(part)
+	}
+	return part
 }

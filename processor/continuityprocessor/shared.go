@@ -69,11 +69,14 @@ func newShared(set processor.Settings, cfg *Config) (*shared, error) {
 		tel: tel, logger: set.Logger, members: map[*member]struct{}{},
 	}
 	s.state = newState(core, cfg.Limits.Sessions, s.outbox, tel)
+	s.state.fleet.memory = cfg.Limits.memory()
+	s.outbox.memory = int(s.state.fleet.memory / 2)
+	s.state.watch.grace, s.state.paused = cfg.startupGrace(), s.logPause
 	if cfg.Storage != nil {
 		s.store = newStore(set.ID, s)
 		s.outbox.stored, s.outbox.lazily = true, func() { signalTo(s.store.later) }
 	}
-	if err := tel.observe(s.state, cfg.Limits.Sessions); err != nil {
+	if err := tel.observe(s.state, cfg.Limits.Sessions, cfg.Limits.memory()); err != nil {
 		tel.shutdown()
 		return nil, fmt.Errorf("register gauges: %w", err)
 	}
@@ -132,7 +135,7 @@ func (s *shared) runIfComplete() {
 		s.stop, s.done = make(chan struct{}), make(chan struct{})
 		go func(stop <-chan struct{}, done chan<- struct{}) {
 			defer close(done)
-			s.state.expire(stop, s.afterExpiry)
+			s.state.expire(stop, func(more bool) { s.afterExpiry(stop, more) })
 		}(s.stop, s.done)
 	}
 	for m := range s.members {
@@ -148,11 +151,13 @@ func (m *member) emit() {
 	}
 }
 
-// afterExpiry follows each pass of the deadlines.
-func (s *shared) afterExpiry() {
+// afterExpiry follows each pass of the deadlines; more is due where more is set.
+func (s *shared) afterExpiry(stop <-chan struct{}, more bool) {
 	s.reportOverflow()
 	switch {
 	case s.store == nil:
+	case more:
+		s.store.keepUp(stop)
 	case s.state.news.Load():
 		signalTo(s.store.kick)
 	default: // sessions may have been forgotten
@@ -225,7 +230,7 @@ func (m *member) Shutdown(ctx context.Context) error {
 // decides what is open first: a collector that forgets must say so.
 func (m *member) conclude(ctx context.Context) {
 	if m.store == nil {
-		m.state.settle(time.Now())
+		m.state.settle(m.state.now())
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, drainTime)
@@ -259,6 +264,11 @@ func (s *shared) reportOverflow() {
 func (m *member) reportRelief(dropped int) {
 	m.logger.Warn("The outbox has room again", zap.Stringer("signal", m.lane.signal), zap.Int("lost_receipts", dropped))
 	m.report(outboxFull, nil, m.lane)
+}
+
+func (s *shared) logPause(away time.Duration) {
+	s.logger.Warn("The collector did not run for a while: what became overdue waits until what queued up had time to arrive (startup_grace)",
+		zap.Duration("away", away), zap.Duration("startup_grace", s.cfg.startupGrace()))
 }
 
 func (m *member) logHeld(n int, err error) {

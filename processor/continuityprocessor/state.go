@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"hash/maphash"
 	"math"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -30,6 +31,12 @@ type state struct {
 	outbox *outbox
 	tel    *telemetry
 	alarm  alarm
+	now    clock
+	// watch belongs to the goroutine of deadlines, and once that has ended to
+	// settling; paused is told how long the process did not run.
+	watch    watch
+	settling sync.Mutex
+	paused   func(time.Duration)
 
 	cfg *boundary.Config
 	// links is held by who moves a session from one shard to another, and by the
@@ -57,7 +64,10 @@ type decision struct {
 }
 
 func newState(cfg *boundary.Config, sessions int, out *outbox, tel *telemetry) *state {
-	s := &state{cfg: cfg, seed: maphash.MakeSeed(), fleet: newFleet(sessions, cfg.Durable), outbox: out, tel: tel, alarm: newAlarm()}
+	s := &state{
+		cfg: cfg, seed: maphash.MakeSeed(), fleet: newFleet(sessions, cfg.Durable), outbox: out, tel: tel,
+		alarm: newAlarm(), now: time.Now, paused: func(time.Duration) {},
+	}
 	for i := range s.shards {
 		s.shards[i].core = boundary.New(cfg, s.fleet)
 	}
@@ -156,12 +166,7 @@ func (s *state) collect() collection {
 	s.news.Store(false) // what is decided from now on may be collected, or not yet
 	s.links.Lock()
 	for i := range s.shards {
-		sh := &s.shards[i]
-		sh.mu.Lock()
-		c.sessions = append(c.sessions, sh.core.Changes()...)
-		decided = append(decided, sh.decided...)
-		sh.decided = nil
-		sh.mu.Unlock()
+		decided = append(decided, c.from(&s.shards[i])...)
 	}
 	s.links.Unlock()
 	c.habits = s.fleet.news() // after the shards: none of them knows a newer habit
@@ -170,6 +175,27 @@ func (s *state) collect() collection {
 		c.receipts = append(c.receipts, d.receipt)
 	}
 	return c
+}
+
+// collectTurn is how many sessions are encoded while a shard is locked: requests
+// wait for it.
+const collectTurn = 32
+
+// from adds the sessions of one shard and returns what it decided. What was decided
+// comes with the last sessions: all that changed before it is among them.
+func (c *collection) from(sh *shard) (decided []decision) {
+	// Turns grow, so that they overtake whatever changes meanwhile.
+	for n, more := collectTurn, true; more; n += collectTurn / 8 {
+		var some []boundary.Change
+		sh.mu.Lock()
+		if some, more = sh.core.SomeChanges(n); !more {
+			decided, sh.decided = sh.decided, nil
+		}
+		sh.mu.Unlock()
+		c.sessions = append(c.sessions, some...)
+		runtime.Gosched() // who waits for the shard comes before the next turn
+	}
+	return decided
 }
 
 // load takes back a stored session.
@@ -193,6 +219,9 @@ func (s *state) readable(value []byte) bool {
 // tell counts and reports, outside of all locks.
 func (s *state) tell(res boundary.Result, refused map[pipeline.Signal]int) {
 	s.tel.record(res)
+	if n := s.fleet.unknown.Swap(0); n > 0 {
+		s.tel.recordLimit(boundary.LimitRuntimes, n)
+	}
 	for signal, n := range refused {
 		s.tel.recordDropped(signal, n)
 	}
@@ -213,10 +242,16 @@ func (s *state) of(key boundary.Key) classify.State {
 	return sh.core.State(key)
 }
 
-// settle decides what is open, for shutdown. Once nothing is open it does
-// nothing.
+// settle decides what is open, for shutdown: as overdue what is, since its turn
+// may not have come yet. Once nothing is open it does nothing.
 func (s *state) settle(now time.Time) {
+	s.settling.Lock()
+	defer s.settling.Unlock()
+	awake := s.awake(now)
 	for i := range s.shards {
+		for awake && s.expireSome(&s.shards[i], now, true) {
+			continue
+		}
 		s.turn(&s.shards[i], true, func(core *boundary.Core) boundary.Result { return core.Shutdown(now) })
 	}
 }
@@ -243,3 +278,5 @@ func (s *state) stats() boundary.Stats {
 func (s *state) waiting() map[pipeline.Signal]int { return s.outbox.waiting() }
 
 func (s *state) sessionsUsed() int { return int(s.fleet.used.Load()) }
+
+func (s *state) memoryUsed() int64 { return s.fleet.bytes.Load() }

@@ -115,7 +115,7 @@ func (s *store) load(ctx context.Context, host component.Host) (*writer, error) 
 		return nil, err
 	}
 	w := newWriter(s, client)
-	if err := w.load(ctx, time.Now().Add(s.startupGrace)); err != nil {
+	if err := w.load(ctx, s.state.now().Add(s.startupGrace)); err != nil {
 		s.tel.recordStorageError(storageLoad)
 		return nil, errors.Join(fmt.Errorf("storage: read %q: %w", s.storageID, err), client.Close(ctx))
 	}
@@ -138,23 +138,47 @@ func openClient(ctx context.Context, host component.Host, storageID, id componen
 // could not be: then with the error. Before the storage is open there is nothing
 // to wait for; the first generation takes what came before.
 func (s *store) wait(ctx context.Context) error {
-	s.mu.Lock()
-	phase, mine := s.phase, s.next // the one that is being collected may have passed our shard
-	s.mu.Unlock()
-	switch phase {
-	case unopened:
-		return nil
-	case closed:
-		return errStorageClosed
-	case opened:
+	mine, err := s.ask()
+	if mine == nil {
+		return err
 	}
-	signalTo(s.kick)
 	select {
 	case <-mine.done:
 		return mine.err
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// keepUp waits like wait, but not after stop is closed. Deadlines wait so between
+// two turns: requests share the transactions with them, and one that has to take
+// everything that is due at one moment would take too long.
+func (s *store) keepUp(stop <-chan struct{}) {
+	mine, _ := s.ask()
+	if mine == nil {
+		return
+	}
+	select {
+	case <-mine.done:
+	case <-stop:
+	}
+}
+
+// ask asks for a generation and returns the next that begins; none before the
+// storage is open and, with an error, after it is closed.
+func (s *store) ask() (*generation, error) {
+	s.mu.Lock()
+	phase, mine := s.phase, s.next // the one that is being collected may have passed our shard
+	s.mu.Unlock()
+	switch phase {
+	case unopened:
+		return nil, nil
+	case closed:
+		return nil, errStorageClosed
+	case opened:
+	}
+	signalTo(s.kick)
+	return mine, nil
 }
 
 // begin returns the generation whose turn it is.

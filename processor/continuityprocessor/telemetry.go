@@ -11,6 +11,7 @@ import (
 
 	"github.com/agentcontinuity/otelcol-continuity/internal/boundary"
 	"github.com/agentcontinuity/otelcol-continuity/internal/classify"
+	"github.com/agentcontinuity/otelcol-continuity/internal/signal"
 	"github.com/agentcontinuity/otelcol-continuity/processor/continuityprocessor/internal/metadata"
 )
 
@@ -27,6 +28,7 @@ type telemetry struct {
 	compactions map[compactionLabels]metric.MeasurementOption
 	alerts      map[alertLabels]metric.MeasurementOption
 	kinds       map[boundary.AlertKind]metric.MeasurementOption
+	limits      map[boundary.Limit]metric.MeasurementOption
 	signals     map[pipeline.Signal]metric.MeasurementOption
 	reasons     sync.Map // classify.Reason -> metric.MeasurementOption
 }
@@ -65,6 +67,7 @@ func newTelemetry(set component.TelemetrySettings, cfg *Config) (*telemetry, err
 		compactions: map[compactionLabels]metric.MeasurementOption{},
 		alerts:      map[alertLabels]metric.MeasurementOption{},
 		kinds:       map[boundary.AlertKind]metric.MeasurementOption{},
+		limits:      map[boundary.Limit]metric.MeasurementOption{},
 		signals:     map[pipeline.Signal]metric.MeasurementOption{},
 	}
 	for name := range boundary.DefaultConfig().Runtimes {
@@ -72,6 +75,12 @@ func newTelemetry(set component.TelemetrySettings, cfg *Config) (*telemetry, err
 	}
 	for name := range cfg.Runtimes {
 		t.runtimes[name] = struct{}{}
+	}
+	for _, name := range signal.Runtimes() {
+		t.runtimes[name] = struct{}{}
+	}
+	for i := range cfg.Recognizers {
+		t.runtimes[cfg.Recognizers[i].Runtime] = struct{}{}
 	}
 	t.makeLabels()
 	t.startAtZero()
@@ -100,6 +109,9 @@ func (t *telemetry) makeLabels() {
 			t.alerts[alertLabels{kind, status}] = labels("kind", kind.String(), "status", status.String())
 		}
 	}
+	for _, limit := range boundary.AllLimits {
+		t.limits[limit] = labels("limit", limit.String())
+	}
 	for _, s := range []pipeline.Signal{pipeline.SignalTraces, pipeline.SignalLogs} {
 		t.signals[s] = labels("signal", s.String())
 	}
@@ -117,6 +129,9 @@ func (t *telemetry) startAtZero() {
 	}
 	for _, option := range t.alerts {
 		b.ProcessorContinuityAlerts.Add(ctx, 0, option)
+	}
+	for _, option := range t.limits {
+		b.ProcessorContinuityLimitsReached.Add(ctx, 0, option)
 	}
 	for _, option := range t.signals {
 		b.ProcessorContinuityOutboxRefused.Add(ctx, 0, option)
@@ -183,7 +198,14 @@ func (t *telemetry) recordTally(tally boundary.Tally) {
 		}
 	case boundary.CountRejected:
 		t.recordRejected(tally.Reason)
+	case boundary.CountLimit:
+		t.recordLimit(tally.Limit, 1)
 	}
+}
+
+// recordLimit counts a limit that was reached.
+func (t *telemetry) recordLimit(limit boundary.Limit, n int64) {
+	t.builder.ProcessorContinuityLimitsReached.Add(context.Background(), n, t.limits[limit])
 }
 
 // recordRejected counts an event that holds no state.

@@ -67,6 +67,9 @@ func (cfg *Config) reader() signal.Config {
 	for name, r := range cfg.Runtimes {
 		c.Runtimes[name] = r.Enabled
 	}
+	for i := range cfg.Recognizers {
+		c.Rows = append(c.Rows, cfg.Recognizers[i].row())
+	}
 	return c
 }
 

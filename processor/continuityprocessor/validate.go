@@ -18,6 +18,19 @@ var _ confmap.Validator = (*Config)(nil)
 // maxInvariants is what one event can state: findings are kept in 64-bit sets.
 const maxInvariants = 64
 
+// maxApprovals is what one session can hold: each change is looked for in all
+// chains of them.
+const maxApprovals = 1024
+
+func (cfg *Config) validateMemory(f *faults) {
+	l := &cfg.Limits
+	f.between("limits::memory_mib", l.MemoryMiB, 0, 1<<20)
+	if l.MemoryMiB > 0 && l.Sessions > 0 && l.memory()/int64(l.Sessions) < leastSession {
+		f.add("limits::memory_mib", l.MemoryMiB, fmt.Sprintf("%d sessions need at least %d: raise this, or lower limits::sessions",
+			l.Sessions, (int64(l.Sessions)*leastSession)>>20+1))
+	}
+}
+
 // Validate returns all faults at once, each with its key, the value that was
 // found and what to do about it.
 func (cfg *Config) Validate() error {
@@ -26,6 +39,7 @@ func (cfg *Config) Validate() error {
 	cfg.validateIdentity(&f)
 	cfg.validateEvents(&f)
 	cfg.validateRuntimes(&f)
+	cfg.validateRecognizers(&f)
 	cfg.validateEvidence(&f)
 	cfg.validateAlerts(&f)
 	f.oneOf("annotate", cfg.Annotate, AnnotateBoundary, AnnotateSession)
@@ -33,7 +47,8 @@ func (cfg *Config) Validate() error {
 	cfg.validateRedact(&f)
 	f.between("limits::sessions", cfg.Limits.Sessions, 1, 100_000_000)
 	f.between("limits::invariants", cfg.Limits.Invariants, 1, maxInvariants)
-	f.between("limits::approvals", cfg.Limits.Approvals, 1, 65_536)
+	f.between("limits::approvals", cfg.Limits.Approvals, 1, maxApprovals)
+	cfg.validateMemory(&f)
 	cfg.validateStorage(&f)
 	return errors.Join(f...)
 }

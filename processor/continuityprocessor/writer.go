@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.opentelemetry.io/collector/extension/xextension/storage"
@@ -22,6 +23,8 @@ const (
 	// retryPause is how long the writer waits after a failed transaction before it
 	// tries again by itself; a request makes it try at once.
 	retryPause = time.Second
+	// holdTurn is how many receipts are put into the outbox while it is locked.
+	holdTurn = 64
 	// lazyPause is how long the deletion of a receipt that was taken may wait for
 	// company.
 	lazyPause = 100 * time.Millisecond
@@ -136,17 +139,21 @@ func (w *writer) collect() (refused bool) {
 	for _, key := range c.habits {
 		w.set(habitEntry(key), encodeHabit(key))
 	}
-	toStore, left := w.outbox.hold(c.receipts)
-	for _, one := range toStore {
-		w.set(owedEntry(one), boundary.EncodeReceipt(one.receipt))
+	for some := range slices.Chunk(c.receipts, holdTurn) {
+		toStore, left := w.outbox.hold(some)
+		for _, one := range toStore {
+			w.set(owedEntry(one), boundary.EncodeReceipt(one.receipt))
+		}
+		for signal, n := range left {
+			w.tel.recordDropped(signal, n)
+			refused = true
+		}
 	}
-	for _, one := range w.outbox.paid() {
+	paid := w.outbox.paid()
+	for one := range paid.first(paid.len()) {
 		w.forget(owedEntry(one))
 	}
-	for signal, n := range left {
-		w.tel.recordDropped(signal, n)
-	}
-	return len(left) > 0
+	return refused
 }
 
 func (w *writer) set(key string, value []byte) {

@@ -37,6 +37,9 @@ type TelemetryBuilder struct {
 	ProcessorContinuityEventsDuplicate     metric.Int64Counter
 	ProcessorContinuityEventsRejected      metric.Int64Counter
 	ProcessorContinuityFindings            metric.Int64Counter
+	ProcessorContinuityLimitsReached       metric.Int64Counter
+	ProcessorContinuityMemoryLimit         metric.Int64ObservableGauge
+	ProcessorContinuityMemoryUsed          metric.Int64ObservableGauge
 	ProcessorContinuityObservationsLate    metric.Int64Counter
 	ProcessorContinuityOutboxDropped       metric.Int64Counter
 	ProcessorContinuityOutboxLength        metric.Int64ObservableGauge
@@ -82,6 +85,36 @@ func (builder *TelemetryBuilder) RegisterProcessorContinuityBoundariesOpenCallba
 		cb(ctx, &observerInt64{inst: builder.ProcessorContinuityBoundariesOpen, obs: o})
 		return nil
 	}, builder.ProcessorContinuityBoundariesOpen)
+	if err != nil {
+		return err
+	}
+	builder.mu.Lock()
+	defer builder.mu.Unlock()
+	builder.registrations = append(builder.registrations, reg)
+	return nil
+}
+
+// RegisterProcessorContinuityMemoryLimitCallback sets callback for observable ProcessorContinuityMemoryLimit metric.
+func (builder *TelemetryBuilder) RegisterProcessorContinuityMemoryLimitCallback(cb metric.Int64Callback) error {
+	reg, err := builder.meter.RegisterCallback(func(ctx context.Context, o metric.Observer) error {
+		cb(ctx, &observerInt64{inst: builder.ProcessorContinuityMemoryLimit, obs: o})
+		return nil
+	}, builder.ProcessorContinuityMemoryLimit)
+	if err != nil {
+		return err
+	}
+	builder.mu.Lock()
+	defer builder.mu.Unlock()
+	builder.registrations = append(builder.registrations, reg)
+	return nil
+}
+
+// RegisterProcessorContinuityMemoryUsedCallback sets callback for observable ProcessorContinuityMemoryUsed metric.
+func (builder *TelemetryBuilder) RegisterProcessorContinuityMemoryUsedCallback(cb metric.Int64Callback) error {
+	reg, err := builder.meter.RegisterCallback(func(ctx context.Context, o metric.Observer) error {
+		cb(ctx, &observerInt64{inst: builder.ProcessorContinuityMemoryUsed, obs: o})
+		return nil
+	}, builder.ProcessorContinuityMemoryUsed)
 	if err != nil {
 		return err
 	}
@@ -247,6 +280,24 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 		"otelcol_processor_continuity_findings",
 		metric.WithDescription("Findings on receipts, by reason. A finding is the verdict on one invariant at one boundary. [Alpha]"),
 		metric.WithUnit("{finding}"),
+	)
+	errs = errors.Join(errs, err)
+	builder.ProcessorContinuityLimitsReached, err = builder.meter.Int64Counter(
+		"otelcol_processor_continuity_limits_reached",
+		metric.WithDescription("How often a limit was reached, by limit. The README of the processor says what follows from each. [Alpha]"),
+		metric.WithUnit("{occurrence}"),
+	)
+	errs = errors.Join(errs, err)
+	builder.ProcessorContinuityMemoryLimit, err = builder.meter.Int64ObservableGauge(
+		"otelcol_processor_continuity_memory_limit",
+		metric.WithDescription("How many bytes the sessions may hold together. [Alpha]"),
+		metric.WithUnit("By"),
+	)
+	errs = errors.Join(errs, err)
+	builder.ProcessorContinuityMemoryUsed, err = builder.meter.Int64ObservableGauge(
+		"otelcol_processor_continuity_memory_used",
+		metric.WithDescription("How many bytes the sessions hold together, as estimated. [Alpha]"),
+		metric.WithUnit("By"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ProcessorContinuityObservationsLate, err = builder.meter.Int64Counter(

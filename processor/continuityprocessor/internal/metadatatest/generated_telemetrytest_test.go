@@ -28,6 +28,14 @@ func TestSetupTelemetry(t *testing.T) {
 		observer.Observe(1)
 		return nil
 	}))
+	require.NoError(t, tb.RegisterProcessorContinuityMemoryLimitCallback(func(_ context.Context, observer metric.Int64Observer) error {
+		observer.Observe(1)
+		return nil
+	}))
+	require.NoError(t, tb.RegisterProcessorContinuityMemoryUsedCallback(func(_ context.Context, observer metric.Int64Observer) error {
+		observer.Observe(1)
+		return nil
+	}))
 	require.NoError(t, tb.RegisterProcessorContinuityOutboxLengthCallback(func(_ context.Context, observer metric.Int64Observer) error {
 		observer.Observe(1)
 		return nil
@@ -55,6 +63,7 @@ func TestSetupTelemetry(t *testing.T) {
 	tb.ProcessorContinuityEventsDuplicate.Add(context.Background(), 1)
 	tb.ProcessorContinuityEventsRejected.Add(context.Background(), 1)
 	tb.ProcessorContinuityFindings.Add(context.Background(), 1)
+	tb.ProcessorContinuityLimitsReached.Add(context.Background(), 1)
 	tb.ProcessorContinuityObservationsLate.Add(context.Background(), 1)
 	tb.ProcessorContinuityOutboxDropped.Add(context.Background(), 1)
 	tb.ProcessorContinuityOutboxRefused.Add(context.Background(), 1)
@@ -86,6 +95,15 @@ func TestSetupTelemetry(t *testing.T) {
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualProcessorContinuityFindings(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualProcessorContinuityLimitsReached(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualProcessorContinuityMemoryLimit(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualProcessorContinuityMemoryUsed(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualProcessorContinuityObservationsLate(t, testTel,

@@ -1,0 +1,5 @@
+//go:build !race
+
+package continuityprocessor
+
+const raced = false
