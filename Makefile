@@ -3,7 +3,11 @@ FUZZTIME  ?= 10s
 CHECKS    ?= 3000
 BENCH     ?= .
 COUNT     ?= 6
+KILLS     ?= 50
+SEED      ?=
 BINARY    := build/otelcol-continuity
+COMMAND   := build/continuity
+VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 CONFIG    := distribution/config.yaml
 
 # Tools are pinned in tools/go.mod and built on first use; the go command caches them.
@@ -15,6 +19,7 @@ CONFORMANCE := ../shared/conformance
 # What the binary is made of. Folders count too, so that a file that goes leads to a new build.
 SOURCES := go.mod go.sum $(shell find processor internal continuity \
 	-not -name '*_test.go' -not -name '*.md' -not -path '*/testdata*' 2>/dev/null)
+COMMAND_SOURCES := go.mod go.sum $(shell find cmd internal continuity testdata -not -name '*_test.go' 2>/dev/null)
 
 # Every complete collector configuration in the repository.
 CONFIGS = $(shell grep -rlE --include='*.yaml' --include='*.yml' --exclude-dir=build --exclude-dir=.git '^service:' . \
@@ -23,12 +28,12 @@ CONFIGS = $(shell grep -rlE --include='*.yaml' --include='*.yml' --exclude-dir=b
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help build run demo test unit lint fmt generate generate-check validate conformance fuzz bench vuln cover clean model
+.PHONY: help build run demo test unit lint fmt generate generate-check validate conformance fuzz bench vuln cover clean model chaos cross
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-build: $(BINARY) ## build the distribution (some minutes the first time)
+build: $(BINARY) $(COMMAND) ## build the distribution (some minutes the first time) and the command continuity
 
 # Two steps, so that a change of Go code does not resolve the modules again. The builder's checks of
 # versions are off because some components are older than the core; builder-config.yaml says which.
@@ -46,6 +51,14 @@ $(BINARY): build/_build/go.mod $(SOURCES)
 		$(BUILDER) >build/compile.log 2>&1 || { cat build/compile.log; exit 1; } # a new import needs the modules anew
 	@ln -f build/_build/$(@F) $@ && touch -r build/started $@  # what is saved meanwhile is newer
 
+$(COMMAND): $(COMMAND_SOURCES)
+	@mkdir -p build && echo "building $@" && touch build/started-command
+	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o $@ ./cmd/continuity
+	@touch -r build/started-command $@
+
+cross: ## check that the command builds for other systems (some minutes the first time)
+	@for os in linux darwin windows; do echo "building for $$os" && GOOS=$$os CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/continuity || exit 1; done
+
 run: $(BINARY) ## start the distribution with its default configuration
 	$(BINARY) --config $(CONFIG)
 
@@ -59,6 +72,11 @@ unit: $(BINARY) ## run the unit tests with the race detector, the demo's on the 
 
 model: ## compare the core with the reference model at length: CHECKS histories a profile, a new seed each time
 	$(GO) test ./internal/boundary -count=1 -rapid.checks=$(CHECKS) -rapid.seed=$$(date +%s)
+
+# The storage of the collector is in TMPDIR. A test that is cut off leaves its collector behind: hence the long timeout.
+chaos: $(BINARY) ## end the collector KILLS times amid drawn sessions, and compare all receipts; SEED draws the same ones
+	CONTINUITY_CHAOS=$(KILLS) CONTINUITY_CHAOS_SEED=$(SEED) CONTINUITY_BINARY=$(CURDIR)/$(BINARY) \
+		$(GO) test ./internal/boundary -run '^TestChaos$$' -count=1 -v -timeout 24h
 
 lint: ## check the style and the rules of .golangci.yaml
 	$(TOOL) golangci-lint run ./...

@@ -25,12 +25,12 @@ const module = "github.com/agentcontinuity/otelcol-continuity"
 // lower floors and of its own unit, nothing else of this module.
 var floors = [][]string{
 	{"cmd", "processor", "distribution"},
-	{"continuity", "internal/signal", "internal/receipt", "internal/ledger"},
+	{"continuity", "internal/signal", "internal/receipt", "internal/ledger", "internal/cases"},
 	{"internal/boundary"},
 	{"internal/classify"},
 	{"internal/approval"},
 	{"internal/digest"},
-	{"internal/semconv"},
+	{"internal/semconv", "testdata"},
 }
 
 // The core is pure: what it says depends on its arguments alone.

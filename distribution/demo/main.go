@@ -15,6 +15,9 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"github.com/agentcontinuity/otelcol-continuity/internal/cases"
+	"github.com/agentcontinuity/otelcol-continuity/testdata"
 )
 
 // limit is how long the demo may take, whatever happens.
@@ -118,11 +121,12 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 
 // play runs the demo. The collector is gone when it returns.
 func play(ctx context.Context, o *options, say func(string)) (*report, error) {
-	six, err := loadCases(filepath.Join(o.root, "testdata", "six"))
+	files := os.DirFS(filepath.Join(o.root, "testdata"))
+	six, err := cases.LoadAll(files, testdata.Six)
 	if err != nil {
 		return nil, err
 	}
-	recorded, err := loadCases(filepath.Join(o.root, "testdata", "recorded"))
+	recorded, err := cases.LoadAll(files, testdata.Recorded)
 	if err != nil {
 		return nil, err
 	}
@@ -151,25 +155,24 @@ func play(ctx context.Context, o *options, say func(string)) (*report, error) {
 }
 
 // fill sends all cases and waits for what comes out.
-func (r *report) fill(ctx context.Context, c *collector, six, recorded []*demoCase, say func(string)) error {
+func (r *report) fill(ctx context.Context, c *collector, six, recorded []*cases.Case, say func(string)) error {
 	expected := map[string]int{}
-	send := func(cases []*demoCase) ([]*result, error) {
+	send := func(all []*cases.Case) ([]*result, error) {
 		var results []*result
-		for _, one := range cases {
-			p := newPlayer(one, time.Now())
-			requests, err := p.requests()
+		for _, one := range all {
+			requests, err := requestsOf(one, time.Now())
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", one.Name, err)
+				return nil, err
 			}
-			var seen []activity
+			var seen []cases.Activity
 			for _, q := range requests {
 				if err := c.send(ctx, q); err != nil {
 					return nil, fmt.Errorf("%s: sending: %w", one.Name, err)
 				}
 				seen = append(seen, q.seen...)
 			}
-			expected[p.session] = len(one.Want.Receipts)
-			results = append(results, &result{demoCase: one, session: p.session, eventRule: eventRule(seen)})
+			expected[one.Session()] = len(one.Want.Receipts)
+			results = append(results, &result{Case: one, eventRule: cases.EventRule(seen)})
 		}
 		return results, nil
 	}

@@ -11,20 +11,13 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/plog"
 
+	"github.com/agentcontinuity/otelcol-continuity/internal/cases"
 	"github.com/agentcontinuity/otelcol-continuity/internal/semconv"
 )
 
-// receipt is what the distribution wrote of one boundary at one revision.
-type receipt struct {
-	State, Reason, Action string
-	Sentence              string
-	Alerts                []string
-	Invariants            map[string]string
-}
-
 // outcome holds the receipts of all sessions, in the order in which they came.
 type outcome struct {
-	bySession        map[string][]*receipt
+	bySession        map[string][]*cases.Receipt
 	receipts, alerts int
 }
 
@@ -36,8 +29,8 @@ func readReceipts(file string, writing bool) (*outcome, error) {
 	if err != nil && !notYet {
 		return nil, err
 	}
-	out := &outcome{bySession: map[string][]*receipt{}}
-	bySpan := map[pcommon.SpanID]*receipt{}
+	out := &outcome{bySession: map[string][]*cases.Receipt{}}
+	bySpan := map[pcommon.SpanID]*cases.Receipt{}
 	for line := range bytes.Lines(text) {
 		whole := bytes.HasSuffix(line, []byte("\n"))
 		logs, err := (&plog.JSONUnmarshaler{}).UnmarshalLogs(line)
@@ -56,7 +49,7 @@ func readReceipts(file string, writing bool) (*outcome, error) {
 
 // add takes one record. The records of a receipt's alerts come after it and have
 // its span id.
-func (o *outcome) add(r plog.LogRecord, bySpan map[pcommon.SpanID]*receipt) {
+func (o *outcome) add(r plog.LogRecord, bySpan map[pcommon.SpanID]*cases.Receipt) {
 	text := func(key string) string {
 		v, ok := r.Attributes().Get(key)
 		if !ok {
@@ -66,7 +59,7 @@ func (o *outcome) add(r plog.LogRecord, bySpan map[pcommon.SpanID]*receipt) {
 	}
 	switch r.EventName() {
 	case semconv.EventBoundary:
-		found := &receipt{
+		found := &cases.Receipt{
 			State: text(semconv.BoundaryState), Reason: text(semconv.Reason), Action: text(semconv.Action),
 			Sentence: r.Body().Str(), Alerts: []string{}, Invariants: map[string]string{},
 		}

@@ -6,6 +6,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/agentcontinuity/otelcol-continuity/internal/cases"
 )
 
 // report is what the demo found.
@@ -27,7 +29,7 @@ func (r *report) judge() error {
 		return fmt.Errorf("reading receipts: %w", err)
 	}
 	for _, one := range r.results() {
-		one.receipts = r.outcome.bySession[one.session]
+		one.receipts = r.outcome.bySession[one.Session()]
 		one.judge()
 	}
 	r.strays = strays(r.outcome, r.results())
@@ -111,26 +113,10 @@ func rowOf(r *result) row {
 		mark = "! "
 	}
 	alert := "none"
-	if alerts := firing(r); len(alerts) > 0 {
+	if alerts := cases.Firing(r.receipts); len(alerts) > 0 {
 		alert = strings.Join(alerts, " ")
 	}
 	return row{cells: []string{mark + r.Title, r.eventRule, state, last.Reason, last.Action, alert}, state: state}
-}
-
-// firing lists the kinds of alerts that fired at any revision and were not
-// resolved since.
-func firing(r *result) []string {
-	var out []string
-	for _, receipt := range r.receipts {
-		for _, a := range receipt.Alerts {
-			kind, status, _ := strings.Cut(a, ":")
-			out = slices.DeleteFunc(out, func(k string) bool { return k == kind })
-			if status == "firing" {
-				out = append(out, kind)
-			}
-		}
-	}
-	return out
 }
 
 // The report for machines.
@@ -161,8 +147,8 @@ func (r *report) writeJSON(w io.Writer) error {
 	for _, one := range r.results() {
 		last := one.last()
 		doc.Cases = append(doc.Cases, jsonCase{
-			Name: one.Name, Title: one.Title, About: one.About, Session: one.session, EventRule: one.eventRule,
-			State: last.State, Reason: last.Reason, Action: last.Action, Alerts: append([]string{}, firing(one)...),
+			Name: one.Name, Title: one.Title, About: one.About, Session: one.Session(), EventRule: one.eventRule,
+			State: last.State, Reason: last.Reason, Action: last.Action, Alerts: append([]string{}, cases.Firing(one.receipts)...),
 			Receipts: len(one.receipts), OK: len(one.differs) == 0,
 		})
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/agentcontinuity/otelcol-continuity/internal/cases"
 )
 
 func TestTable(t *testing.T) {
@@ -49,12 +51,12 @@ func TestColourOnATerminalOnly(t *testing.T) {
 
 // reportOf makes the report of one session that was judged.
 func reportOf(differs ...string) *report {
-	c := &demoCase{Name: "scope_changed", Title: "scope changed", Want: want{EventRule: ruleHealthy}}
+	c := &cases.Case{Name: "scope_changed", Title: "scope changed", Want: cases.Want{EventRule: cases.RuleHealthy}}
 	return &report{
 		options: &options{out: "build/demo"},
 		outcome: &outcome{receipts: 1, alerts: 1},
 		hint:    "do this",
-		six: []*result{{demoCase: c, session: "demo-scope_changed", eventRule: ruleHealthy, differs: differs, receipts: []*receipt{{
+		six: []*result{{Case: c, eventRule: cases.RuleHealthy, differs: differs, receipts: []*cases.Receipt{{
 			State: "conflicting", Reason: "changed_without_approval", Action: "hold_and_ask",
 			Sentence: "It is so.", Alerts: []string{"decision_conflicting:firing"},
 		}}}},
@@ -93,12 +95,4 @@ func TestJSON(t *testing.T) {
 			"alerts": ["decision_conflicting"], "receipts": 1, "ok": false
 		}]
 	}`, out.String())
-}
-
-func TestFiring(t *testing.T) {
-	r := &result{receipts: []*receipt{
-		{Alerts: []string{"decision_dropped:firing", "decision_conflicting:firing"}},
-		{Alerts: []string{"decision_dropped:resolved", "decision_conflicting:firing"}},
-	}}
-	assert.Equal(t, []string{"decision_conflicting"}, firing(r))
 }

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentcontinuity/otelcol-continuity/cmd/continuity/internal/config"
+	"github.com/agentcontinuity/otelcol-continuity/cmd/continuity/internal/keys"
+	"github.com/agentcontinuity/otelcol-continuity/cmd/continuity/internal/printed"
+	"github.com/agentcontinuity/otelcol-continuity/cmd/continuity/internal/send"
+	"github.com/agentcontinuity/otelcol-continuity/continuity"
+)
+
+// approveFlags say what is approved, by whom and until when.
+type approveFlags struct {
+	transition
+	key                    keyFlags
+	ref, approver, expires string
+	gate, print            bool
+}
+
+func (a *app) approveCommand() *cobra.Command {
+	var f approveFlags
+	c := &cobra.Command{
+		Use:   "approve NAME --to VALUE --ref REF --session ID",
+		Short: "Approve one change of one decision",
+		Long: `Approve one change of one decision of one session, signed with an Ed25519 key.
+
+This is for a human, or for a gate that the agent cannot reach: an approval that an
+agent can give itself approves nothing. It joins exactly these two values, once; it
+says that somebody wanted the change, and no more than that.
+
+A value that is given as sha256:..., hmac-sha256:... or none is taken as it is. Any
+other is digested as "continuity decide" would, and does not leave this machine.`,
+		Example: `  continuity approve acceptance_test --from "make test" --to "make test lint" \
+    --ref CHG-17 --session 8f14e45f --expires 2h
+  continuity approve constraint.push --to-none --ref CHG-18 --session 8f14e45f
+  continuity approve scope --from sha256:... --to sha256:... --ref CHG-19 --session 8f14e45f --print`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return a.approve(c, &f, args[0]) },
+	}
+	f.addSession(c)
+	f.addValues(c)
+	f.key.add(c)
+	flags := c.Flags()
+	flags.StringVar(&f.ref, "ref", "", "the ticket, review or record in which it was approved (required)")
+	flags.StringVar(&f.approver, "approver", "", "who approves, as their id; it travels with the approval")
+	flags.StringVar(&f.expires, "expires", "24h", "until when it counts: a duration, a time, or "+never)
+	flags.BoolVar(&f.gate, "gate", false, "a gate approves, not a human")
+	flags.BoolVar(&f.print, "print", false, "print the approval as JSON, and send nothing")
+	flags.BoolVar(&f.key.unsigned, "unsigned", false, "do not sign it; it counts only where the collector has no public keys")
+	return c
+}
+
+func (a *app) approve(c *cobra.Command, f *approveFlags, name string) error {
+	cfg, err := a.config()
+	if err != nil {
+		return err
+	}
+	path, err := f.key.path(a, cfg)
+	if err != nil && !f.key.unsigned {
+		return err
+	}
+	approval, err := f.approval(a, cfg, name)
+	if err != nil {
+		return err
+	}
+	if approval, err = f.key.sign(a, path, approval); err != nil {
+		return err
+	}
+	if _, err := approval.Attributes(); err != nil { // an unsigned one was not looked at yet
+		return err
+	}
+	if path != "" {
+		if err := keys.RecordBeside(path).Add(givenOf(&approval)); err != nil {
+			a.warn("%v; revoke will need all of the approval, not its ref alone", err)
+		}
+	}
+	return a.give(c, cfg, f.print, approval)
+}
+
+func (f *approveFlags) approval(a *app, cfg *config.Config, name string) (continuity.Approval, error) {
+	none := continuity.Approval{}
+	now := a.now().UTC()
+	session, err := f.of(cfg)
+	if err != nil {
+		return none, err
+	}
+	f.session = session.ID
+	if strings.TrimSpace(f.ref) == "" {
+		return none, fmt.Errorf("where was it approved? Say --ref: the ticket, review or record")
+	}
+	expires, err := until(f.expires, now)
+	if err != nil {
+		return none, err
+	}
+	from, to, err := f.values(cfg, name)
+	if err != nil {
+		return none, err
+	}
+	return continuity.Approval{
+		Common:    continuity.Common{Session: session, Time: now},
+		Invariant: name, Ref: f.ref, From: from, To: to, Approver: f.approver,
+		ApprovedAt: now, ExpiresAt: expires, Gate: f.gate,
+	}, nil
+}
+
+func givenOf(approval *continuity.Approval) *keys.Given {
+	return &keys.Given{
+		Time: approval.Time, Session: approval.Session.ID, Attribute: approval.Session.Attribute, Agent: approval.Session.Agent,
+		Invariant: approval.Invariant, Ref: approval.Ref, From: string(approval.From), To: string(approval.To),
+		Gate: approval.Gate, Revoked: approval.Revoked,
+	}
+}
+
+// give prints approvals or sends them.
+func (a *app) give(c *cobra.Command, cfg *config.Config, printOnly bool, approvals ...continuity.Approval) error {
+	var events []continuity.Event
+	for _, approval := range approvals {
+		events = append(events, approval)
+		if printOnly {
+			e, err := printed.Of(approval, a.now())
+			if err != nil {
+				return err
+			}
+			if err := a.print().JSON(e); err != nil {
+				return err
+			}
+		}
+	}
+	if printOnly {
+		return nil
+	}
+	result, err := send.New(cfg, a.now).Send(c.Context(), events...)
+	if err != nil {
+		return err
+	}
+	first := approvals[0]
+	what := "approval"
+	if first.Revoked {
+		what = "revocation"
+	}
+	what += " of " + first.Invariant + " (" + first.Ref + ")"
+	if first.Signature != nil {
+		what += ", signed by " + first.KeyID
+	} else {
+		what += ", unsigned"
+	}
+	return a.sent(&result, first.Session.ID, what)
+}

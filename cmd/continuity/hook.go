@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentcontinuity/otelcol-continuity/cmd/continuity/internal/hosts"
+)
+
+func (a *app) hookCommands() []*cobra.Command {
+	return []*cobra.Command{a.hookCommand(), a.mcpCommand()}
+}
+
+// What a hook may cost. A host waits for it, so the process is gone after two
+// seconds, its start and end included.
+const (
+	hookTime = 1700 * time.Millisecond // for everything
+	hookRead = 1500 * time.Millisecond // of that, for the payload
+	hookTail = 100 * time.Millisecond  // after it, to put away what was not sent
+)
+
+type hookOptions struct {
+	hosts.Options
+	ask, activity bool
+}
+
+func (a *app) hookCommand() *cobra.Command {
+	var o hookOptions
+	c := &cobra.Command{
+		Use:       "hook HOST",
+		Short:     "Be the hook of an agent host: tell the collector of a compaction",
+		ValidArgs: hosts.Names(),
+		Long: `Reads the hook's JSON on standard input and does what the event asks for: a snapshot
+of the decisions in force before a compaction, a completion after it, and the start
+and end of the session.
+
+It never disturbs the host: it exits with 0, prints nothing (but for --ask), and is
+gone after 2 seconds. What could not be sent is kept and sent by the next run. Where
+the project has no continuity.yaml it does nothing. Set CONTINUITY_DEBUG to see on
+standard error what went wrong.
+
+Hosts: claude-code, codex, gemini-cli, qwen-code, cursor, opencode, generic.`,
+		// What is wrong with the command line must not stop an agent either.
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			a.hook(cmd.Context(), args, &o)
+			return nil
+		},
+	}
+	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		a.hookProblem(err)
+		return nil
+	})
+	c.Flags().BoolVar(&o.ask, "ask", false, "after a compaction, ask the agent to restate its decisions, where the host reads standard output")
+	c.Flags().BoolVar(&o.activity, "activity", false, "also send what the agent does (agent.activity), at events that are not about continuity")
+	c.Flags().BoolVar(&o.EveryTurn, "every-turn", false, "gemini-cli: take a snapshot with every turn")
+	c.Flags().StringVar(&o.Event, "event", "", "the event's `name`, where the payload has none")
+	c.Flags().StringVar(&o.SessionAttribute, "session-attribute", "", "the `attribute` that carries the session id, instead of the host's")
+	c.Flags().StringVar(&o.Runtime, "runtime", "", "continuity.runtime, instead of the host's")
+	return c
+}
+
+// hook runs one hook. Whatever happens, it returns in time and without an error.
+func (a *app) hook(ctx context.Context, args []string, o *hookOptions) {
+	// A host that closes standard output is no reason to end otherwise.
+	signal.Ignore(syscall.SIGPIPE)
+	ctx, cancel := context.WithTimeout(ctx, hookTime)
+	defer cancel()
+	r := &hookRun{app: a, options: o}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer func() {
+			if p := recover(); p != nil {
+				r.problem(errors.New("a panic")) // its text may hold anything
+			}
+		}()
+		r.problem(r.run(ctx, args))
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+		// A read or a disk may hang: nobody waits for it longer than this.
+		tail := time.NewTimer(hookTail)
+		defer tail.Stop()
+		select {
+		case <-done:
+		case <-tail.C:
+		}
+	}
+	r.end()
+}
+
+// hookRun is one hook. What it shows is kept until its end, so that a host gets
+// all of it or nothing.
+type hookRun struct {
+	*app
+	options *hookOptions
+
+	mu       sync.Mutex
+	output   []byte
+	problems []error
+	ended    bool
+}
+
+func (r *hookRun) show(output []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.output = output
+}
+
+func (r *hookRun) problem(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err != nil && !r.ended {
+		r.problems = append(r.problems, err)
+	}
+}
+
+func (r *hookRun) end() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ended = true
+	for _, err := range r.problems {
+		r.hookProblem(err)
+	}
+	if len(r.output) > 0 {
+		_, _ = r.out.Write(r.output) // a host that closed it does not want it
+	}
+}
+
+// hookProblem says what went wrong to whoever wants to know. Hosts show what hooks
+// write on standard error, so it is silent by default.
+func (a *app) hookProblem(err error) {
+	if a.getenv("CONTINUITY_DEBUG") != "" {
+		fmt.Fprintf(a.err, "continuity hook: %v\n", err)
+	}
+}

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"path/filepath"
+	"runtime/debug"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/spf13/cobra"
+
+	"github.com/agentcontinuity/otelcol-continuity/cmd/continuity/internal/ask"
+	"github.com/agentcontinuity/otelcol-continuity/cmd/continuity/internal/config"
+	"github.com/agentcontinuity/otelcol-continuity/cmd/continuity/internal/sessions"
+)
+
+func (a *app) mcpCommand() *cobra.Command {
+	var dir string
+	c := &cobra.Command{
+		Use:   "mcp",
+		Short: "Be an MCP server with which an agent records and restates its decisions",
+		Long: `Serves the Model Context Protocol on standard input and output, with two tools:
+
+  record_decision    the agent records what was decided, as continuity decide does
+  restate_decisions  after a compaction the agent says what is in force; the answers
+                     go to the collector as digests, with the source "agent"
+
+No tool says what is in force, or whether an answer was right.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if dir != "" && !filepath.IsAbs(dir) {
+				dir = filepath.Join(a.dir, dir)
+			}
+			if dir != "" {
+				a.dir = dir
+			}
+			transport := &mcp.IOTransport{Reader: io.NopCloser(a.in), Writer: keepOpen{a.out}}
+			err := a.mcpServer().Run(cmd.Context(), transport)
+			if errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) {
+				return nil // the host is gone
+			}
+			return err
+		},
+	}
+	c.Flags().StringVar(&dir, "dir", "", "the project's `folder` (default: the working directory)")
+	return c
+}
+
+// keepOpen leaves standard output to the process.
+type keepOpen struct{ io.Writer }
+
+func (keepOpen) Close() error { return nil }
+
+const instructions = `Continuity checks whether decisions survive the compaction of your context.
+Record a decision with record_decision when the user makes it or changes it.
+After a compaction, restate what is in force with restate_decisions, from your own context only.`
+
+func (a *app) mcpServer() *mcp.Server {
+	server := mcp.NewServer(&mcp.Implementation{Name: "continuity", Version: versionOf(debug.ReadBuildInfo()).Version}, &mcp.ServerOptions{Instructions: instructions})
+	t := &tools{app: a, rounds: map[string]*round{}}
+	closed := false
+	mcp.AddTool(server, &mcp.Tool{
+		Name: "record_decision",
+		Description: "Record one decision that is in force from now on: where you may work (scope), what you work on (target), " +
+			"the command that decides whether it is done (acceptance_test), what needs a human's yes (approval_boundary), " +
+			"or what is forbidden (constraint.<action>). Record what the user decided, in the user's words, when it is decided.",
+		Annotations: &mcp.ToolAnnotations{OpenWorldHint: &closed, DestructiveHint: &closed},
+	}, t.record)
+	mcp.AddTool(server, &mcp.Tool{
+		Name: "restate_decisions",
+		Description: "After a compaction of your context: say which decisions are in force, from your own context only. " +
+			"Without answers it returns the questions. It never says whether an answer is right.",
+		Annotations: &mcp.ToolAnnotations{OpenWorldHint: &closed, DestructiveHint: &closed},
+	}, t.restate)
+	return server
+}
+
+// tools are what an agent can call. Calls may come at the same time.
+type tools struct {
+	*app
+	mu     sync.Mutex
+	rounds map[string]*round // by session and agent
+}
+
+type recordInput struct {
+	Name    string `json:"name" jsonschema:"scope, target, acceptance_test, approval_boundary, constraint.<action>, or a name of the project's own"`
+	Value   string `json:"value,omitempty" jsonschema:"what was decided, such as github.com/acme/payments, go test ./..., or forbidden, ask_first or allowed for a constraint"`
+	None    bool   `json:"none,omitempty" jsonschema:"there is explicitly no such decision; leave out the value"`
+	Session string `json:"session_id,omitempty" jsonschema:"the only session for which it holds; left out, it holds for the whole project"`
+}
+
+func (t *tools) record(_ context.Context, _ *mcp.CallToolRequest, in recordInput) (*mcp.CallToolResult, any, error) {
+	cfg, err := t.project()
+	if err != nil {
+		return nil, nil, err
+	}
+	if (in.Value == "") != in.None {
+		return nil, nil, errors.New("give a value, or none: true where there is explicitly no such decision")
+	}
+	if len(in.Value) > maxValue {
+		return nil, nil, errors.New("the value is too long for a decision")
+	}
+	if in.Session != "" {
+		if _, err := t.session(cfg, in.Session); err != nil {
+			return nil, nil, err
+		}
+	}
+	flags := decideFlags{session: in.Session, none: in.None}
+	e, err := flags.entry(cfg, in.Name, in.Value, !in.None)
+	if err != nil {
+		return nil, nil, err
+	}
+	e.Time = t.now().UTC()
+	if err := cfg.Ledger().Append(e); err != nil {
+		return nil, nil, errors.New("the decision could not be recorded") // the error may name a path
+	}
+	return say("Recorded."), nil, nil
+}
+
+type restateInput struct {
+	Session string   `json:"session_id" jsonschema:"the session id that came with the question"`
+	Agent   string   `json:"agent_id,omitempty" jsonschema:"the agent id, if one came with the question"`
+	Answers []answer `json:"answers,omitempty" jsonschema:"one answer for each name; leave out to get the questions"`
+}
+
+type answer struct {
+	Name  string `json:"name" jsonschema:"the name, such as scope"`
+	Value string `json:"value" jsonschema:"what is in force, or 'not decided', or 'I don't know'"`
+}
+
+func (t *tools) restate(ctx context.Context, _ *mcp.CallToolRequest, in restateInput) (*mcp.CallToolResult, any, error) {
+	cfg, err := t.project()
+	if err != nil {
+		return nil, nil, err
+	}
+	seen, err := t.session(cfg, in.Session)
+	if err != nil {
+		return nil, nil, err
+	}
+	topics, err := topicsOf(cfg, in.Session)
+	if err != nil {
+		return nil, nil, errors.New("the decisions cannot be asked for now")
+	}
+	questions := ask.Questions(topics, ask.Seed(in.Session, seen.Event))
+	if len(in.Answers) == 0 {
+		return say(ask.Text(in.Session, in.Agent, questions)), nil, nil
+	}
+	again, err := t.take(ctx, cfg, seen, &in, questions)
+	switch {
+	case err != nil:
+		return nil, nil, errors.New("the answers could not be passed on; go on with your work")
+	case len(again) > 0:
+		return say(ask.Retry(again)), nil, nil
+	}
+	return say("Thank you. Go on with your work."), nil, nil
+}
+
+func say(text string) *mcp.CallToolResult {
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}
+}
+
+func (t *tools) project() (*config.Config, error) {
+	cfg, err := t.config()
+	if err != nil {
+		return nil, err
+	}
+	return cfg, cfg.Need()
+}
+
+// session is what hooks saw last of a session. One that none has seen is refused:
+// under an invented id an answer would meet nothing.
+func (t *tools) session(cfg *config.Config, id string) (sessions.Seen, error) {
+	seen, known, err := sessionsOf(cfg).Last(id)
+	if err == nil && known {
+		return seen, nil
+	}
+	if s := cfg.Session; s.ID != "" && s.ID == id {
+		return sessions.Seen{Session: s.ID, Attribute: s.Attribute, Agent: s.Agent, Runtime: s.Runtime}, nil
+	}
+	return sessions.Seen{}, errors.New("no such session was seen here: use the session_id that came with the question")
+}
