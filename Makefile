@@ -6,6 +6,15 @@ COUNT     ?= 6
 KILLS     ?= 50
 SEED      ?=
 BINARY    := build/otelcol-continuity
+VULNDB    ?= latest
+
+# Everything is built by the toolchain that go.mod names, in which known faults of the standard library
+# are fixed, also where a machine's own setting is GOTOOLCHAIN=local. Where it cannot be had, the
+# machine's own go builds, and `make vuln` says what that means.
+ifeq ($(origin GOTOOLCHAIN),undefined)
+TOOLCHAIN := $(shell sed -n 's/^toolchain //p' go.mod)
+export GOTOOLCHAIN := $(shell GOTOOLCHAIN=$(TOOLCHAIN) $(GO) version >/dev/null 2>&1 && echo $(TOOLCHAIN) || echo local)
+endif
 COMMAND   := build/continuity
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 CONFIG    := distribution/config.yaml
@@ -65,7 +74,7 @@ run: $(BINARY) ## start the distribution with its default configuration
 demo: $(BINARY) ## send the six cases and a recorded session, and print the verdicts
 	@$(GO) run ./distribution/demo --binary $(BINARY)
 
-test: lint unit generate-check validate conformance ## everything that must hold before a merge
+test: lint unit generate-check validate conformance vuln ## everything that must hold before a merge
 
 unit: $(BINARY) ## run the unit tests with the race detector, the demo's on the built distribution
 	CONTINUITY_BINARY=$(CURDIR)/$(BINARY) $(GO) test -race -timeout 20m ./...
@@ -119,8 +128,11 @@ bench: ## run the benchmarks that match BENCH, COUNT times, and summarize them
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./... >build/bench.txt || { cat build/bench.txt; exit 1; }
 	@$(TOOL) benchstat build/bench.txt
 
-vuln: ## look for known vulnerabilities (asks the Go vulnerability database)
-	$(TOOL) govulncheck ./...
+# The database is a module like others, so that whoever can build can ask it too.
+vuln: $(BINARY) ## look for known vulnerabilities in our code and in the distribution
+	@db=$$(cd tools && $(GO) mod download -json golang.org/x/vulndb@$(VULNDB) | sed -n 's/^.*"Dir": "\(.*\)",*$$/\1/p') && \
+	check=$$($(GO) tool -n -modfile=tools/go.mod govulncheck) && echo "vulnerability database: $${db##*@}" && \
+	"$$check" -db "file://$$db/data/osv" ./... && cd build/_build && "$$check" -db "file://$$db/data/osv" -tags grpcnotrace ./...
 
 cover: ## measure test coverage across packages
 	@mkdir -p build

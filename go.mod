@@ -2,6 +2,8 @@ module github.com/agentcontinuity/otelcol-continuity
 
 go 1.26.0
 
+toolchain go1.26.11
+
 require (
 	github.com/cespare/xxhash/v2 v2.3.0
 	github.com/gowebpki/jcs v1.0.2

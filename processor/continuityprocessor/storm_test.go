@@ -59,8 +59,13 @@ func TestDeadlinesPause(t *testing.T) {
 		stop := make(chan struct{})
 		p := pace{stop: stop, timer: time.NewTimer(time.Hour)}
 		for _, step := range []struct{ took, pause time.Duration }{
-			{0, 0}, {spell - 1, 0}, {1, breather * spell}, {spell / 2, 0}, {spell / 2, breather * spell},
-			{4 * spell, 4 * breather * spell}, {time.Second, maxBreather},
+			{0, 0},
+			{spell - 1, 0},
+			{1, breather * spell},
+			{spell / 2, 0},
+			{spell / 2, breather * spell},
+			{4 * spell, 4 * breather * spell},
+			{time.Second, maxBreather},
 		} {
 			began := time.Now()
 			p.breathe(step.took)
