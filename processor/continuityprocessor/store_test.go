@@ -288,29 +288,37 @@ func TestShutdownOfHangingDisk(t *testing.T) {
 	})
 }
 
-// While writing fails, what comes and goes leaves nothing behind.
-func TestFailingDiskHoldsNothingOfThePast(t *testing.T) {
+// While writing fails, what comes and goes leaves nothing behind; while it hangs,
+// only what may be written by the transaction that hangs.
+func TestSickDiskHoldsNothingOfThePast(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		d := newDisk()
-		s := &store{tel: mustTelemetry(t, defaultConfig()), logger: zap.NewNop(), outbox: newOutbox(10), report: func(error) {}}
-		s.outbox.stored = true
-		s.state = newState(mustCore(t, defaultConfig(withStorage)), 10, s.outbox, s.tel)
-		client, err := d.GetClient(t.Context(), component.KindProcessor, processorID, "")
-		require.NoError(t, err)
-		w := newWriter(s, client)
-		l := s.outbox.attach(pipeline.SignalTraces)
-		d.set(errDisk, nil)
-		for n := range 1000 {
-			one := numbered(0, n, n)
-			toStore, _ := s.outbox.hold(pointers(one))
-			w.set(owedEntry(toStore[0]), []byte("receipt"))
-			require.Error(t, w.write())
-			s.outbox.release()
-			l.taken(1)
-			w.collect()
-		}
-		require.Empty(t, w.pending)
+		hang := make(chan struct{})
+		defer close(hang)
+		require.Empty(t, leftBySickDisk(t, errDisk, nil))
+		require.Len(t, leftBySickDisk(t, nil, hang), 1)
 	})
+}
+
+func leftBySickDisk(t *testing.T, fault error, hang chan struct{}) map[string]*storage.Operation {
+	d := newDisk()
+	s := &store{tel: mustTelemetry(t, defaultConfig()), logger: zap.NewNop(), outbox: newOutbox(10), report: func(error) {}}
+	s.outbox.stored = true
+	s.state = newState(mustCore(t, defaultConfig(withStorage)), 10, s.outbox, s.tel)
+	client, err := d.GetClient(t.Context(), component.KindProcessor, processorID, "")
+	require.NoError(t, err)
+	w := newWriter(s, client)
+	l := s.outbox.attach(pipeline.SignalTraces)
+	d.set(fault, hang)
+	for n := range 1000 {
+		one := numbered(0, n, n)
+		toStore, _ := s.outbox.hold(pointers(one))
+		w.set(owedEntry(toStore[0]), []byte("receipt"))
+		require.Error(t, w.write())
+		s.outbox.release()
+		l.taken(1)
+		w.collect()
+	}
+	return w.pending
 }
 
 // A lane that is full refuses with storage too; a pipeline with two troubles is

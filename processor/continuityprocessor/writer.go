@@ -53,6 +53,23 @@ type writer struct {
 type flight struct {
 	ops    []*storage.Operation
 	landed chan error
+	// keys are those of ops, once somebody asked: most transactions end before.
+	keys map[string]struct{}
+}
+
+// carries reports whether a key may be in the storage by this transaction.
+func (f *flight) carries(key string) bool {
+	if f == nil {
+		return false
+	}
+	if f.keys == nil {
+		f.keys = make(map[string]struct{}, len(f.ops))
+		for _, op := range f.ops {
+			f.keys[op.Key] = struct{}{}
+		}
+	}
+	_, ok := f.keys[key]
+	return ok
 }
 
 func newWriter(s *store, client storage.Client) *writer {
@@ -167,9 +184,9 @@ func (w *writer) remove(key string) {
 }
 
 // forget is remove for a key that is written once: where that did not happen yet
-// there is nothing to delete, however long the storage fails.
+// there is nothing to delete, however long the storage fails or hangs.
 func (w *writer) forget(key string) {
-	if op := w.pending[key]; op == nil || w.flight != nil {
+	if w.pending[key] == nil || w.flight.carries(key) {
 		w.remove(key)
 		return
 	}
