@@ -37,7 +37,7 @@ CONFIGS = $(shell grep -rlE --include='*.yaml' --include='*.yml' --exclude-dir=b
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help build run demo test unit lint fmt generate generate-check validate conformance fuzz bench vuln cover clean model chaos cross
+.PHONY: have-prometheus test-prometheus test-backends help build run demo test unit lint fmt generate generate-check validate conformance fuzz bench vuln cover clean model chaos cross
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -87,6 +87,37 @@ chaos: $(BINARY) ## end the collector KILLS times amid drawn sessions, and compa
 	CONTINUITY_CHAOS=$(KILLS) CONTINUITY_CHAOS_SEED=$(SEED) CONTINUITY_BINARY=$(CURDIR)/$(BINARY) \
 		$(GO) test ./internal/boundary -run '^TestChaos$$' -count=1 -v -timeout 24h
 
+# Debian calls the programs prometheus and prometheus-alertmanager, others alertmanager.
+PROMETHEUS   ?= prometheus
+PROMTOOL     ?= promtool
+ALERTMANAGER ?= $(shell command -v prometheus-alertmanager || echo alertmanager)
+AMTOOL       ?= amtool
+RULES        := deploy/prometheus
+
+have-prometheus:
+	@for program in "$(PROMETHEUS)" "$(PROMTOOL)" "$(ALERTMANAGER)" "$(AMTOOL)"; do command -v "$$program" >/dev/null || { \
+		echo "$$program is needed: install prometheus (2.42 or later) and alertmanager, or name the programs with PROMETHEUS, PROMTOOL, ALERTMANAGER and AMTOOL"; exit 1; }; done
+
+test-prometheus: have-prometheus $(BINARY) ## test rules, alerts and dashboards with Prometheus and Alertmanager (Debian: prometheus, prometheus-alertmanager)
+	$(PROMTOOL) check rules $(RULES)/continuity.rules.yaml
+	$(PROMTOOL) check config $(RULES)/prometheus.yaml
+	$(AMTOOL) check-config $(RULES)/alertmanager.yaml
+	$(PROMTOOL) test rules $(RULES)/continuity.test.yaml $(RULES)/continuity.days.test.yaml
+	CONTINUITY_BINARY=$(CURDIR)/$(BINARY) CONTINUITY_PROMETHEUS=$(PROMETHEUS) CONTINUITY_ALERTMANAGER=$(ALERTMANAGER) \
+		$(GO) test ./deploy/e2e -run '^TestPrometheusAndAlertmanager$$' -count=1 -v
+
+# Jaeger is pinned in a module of its own, so that it is in the way of nothing.
+JAEGER ?= build/jaeger
+
+build/jaeger: backends/go.mod backends/go.sum
+	@mkdir -p build && echo "building Jaeger: some minutes, and all its modules are needed"
+	@cd backends && $(GO) build -o ../build/jaeger github.com/jaegertracing/jaeger/cmd/jaeger || \
+		{ echo "Jaeger cannot be built: its modules are needed (go mod download), or a binary of version 2 in JAEGER=..."; exit 1; }
+
+test-backends: $(BINARY) $(JAEGER) ## test what Jaeger shows of receipts, and the dashboards by Grafana's model (builds Jaeger)
+	cd backends && $(GO) test -count=1 ./...
+	CONTINUITY_BINARY=$(CURDIR)/$(BINARY) CONTINUITY_JAEGER=$(abspath $(JAEGER)) $(GO) test ./deploy/e2e -run '^TestJaeger$$' -count=1 -v
+
 lint: ## check the style and the rules of .golangci.yaml
 	$(TOOL) golangci-lint run ./...
 	cd tools && $(GO) vet ./...
@@ -99,7 +130,7 @@ generate: ## write the generated files anew
 
 # The copy is under a name that the go command does not look into.
 GENERATED = find . -path ./build -prune -o -path ./.git -prune -o \
-	\( -name 'generated_*.go' -o -name documentation.md -o -path ./docs/attributes.md \) -type f -print
+	\( -name 'generated_*.go' -o -name documentation.md -o -path ./docs/attributes.md -o -path './deploy/grafana/*.json' \) -type f -print
 
 generate-check: ## fail if a generated file differs from what its source gives
 	@rm -rf build/_generated && mkdir -p build/_generated
@@ -113,9 +144,7 @@ validate: $(BINARY) ## validate every collector configuration in the repository
 		echo "validate $$config"; $(BINARY) validate --config "$$config" || exit 1; done
 
 conformance: $(BINARY) ## run the conformance cases on the binary, where they are to be had
-	@if [ -d $(CONFORMANCE) ]; then \
-		$(GO) -C tools run ./conformancecases $(abspath $(CONFORMANCE)/cases) $(CURDIR)/build/conformance/cases && \
-		python3 $(CONFORMANCE)/run.py --binary $(BINARY) --cases build/conformance/cases; \
+	@if [ -d $(CONFORMANCE) ]; then python3 $(CONFORMANCE)/run.py --binary $(BINARY); \
 	else echo "no conformance cases at $(CONFORMANCE): skipped"; fi
 
 fuzz: ## run each fuzz target for FUZZTIME

@@ -69,7 +69,7 @@ func (c Completion) Attributes() ([]attribute.KeyValue, error) {
 	var b builder
 	b.common(&c.Common)
 	if !slices.Contains(outcomes, c.Outcome) {
-		b.fail("outcome %q is not one of %q", c.Outcome, outcomes[1:])
+		b.fail("outcome %q is not one of %s", c.Outcome, list(outcomes[1:]))
 	}
 	b.text(semconv.CompactionOutcome, string(c.Outcome))
 	if c.SummarySHA256 != "" {

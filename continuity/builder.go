@@ -91,7 +91,7 @@ func (b *builder) common(c *Common) {
 	case key == "":
 		key = semconv.ConversationID
 	case !slices.Contains(sessionAttributes, key):
-		b.fail("session attribute %q is not one of %q", key, sessionAttributes)
+		b.fail("session attribute %q is not one of %s", key, list(sessionAttributes))
 	}
 	if c.Session.ID == "" && !c.Session.Inherit {
 		b.fail("it has no session id: without one nothing is paired")
@@ -105,11 +105,23 @@ func (b *builder) common(c *Common) {
 	b.text(semconv.ActivityState, c.Activity)
 }
 
+// list is a closed list, as an error tells it.
+func list[T ~string](choices []T) string {
+	var text strings.Builder
+	for i, choice := range choices {
+		if i > 0 {
+			text.WriteString(", ")
+		}
+		text.WriteString(string(choice))
+	}
+	return text.String()
+}
+
 var sources = []Source{Agent, Environment, Human, FromRecord}
 
 func (b *builder) source(key string, s Source) {
 	if s != "" && !slices.Contains(sources, s) {
-		b.fail("source %q is not one of %q", s, sources)
+		b.fail("source %q is not one of %s", s, list(sources))
 	}
 	b.text(key, string(s))
 }

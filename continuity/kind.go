@@ -93,15 +93,16 @@ func saysSomething(word string) bool {
 	return err == nil
 }
 
-// canonicalChoice folds ASCII letters only: the cases of others depend on the
-// language.
 func canonicalChoice(text string) string {
 	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(blanks, r) }), "_")
+	return lowerASCII(strings.ReplaceAll(text, "-", "_"))
+}
+
+// lowerASCII folds ASCII letters only. The cases of others depend on the language,
+// and some fold into ASCII: a host of its own would become another.
+func lowerASCII(text string) string {
 	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '-':
-			return '_'
-		case 'A' <= r && r <= 'Z':
+		if 'A' <= r && r <= 'Z' {
 			return r - 'A' + 'a'
 		}
 		return r

@@ -20,6 +20,9 @@ func canonicalCommand(value string) ([]byte, error) {
 	if len(value) > maxCommand || strings.ContainsAny(value, "\x00\r") {
 		return nil, ErrCommand
 	}
+	if doubtfulComment(value) {
+		return nil, ErrCommand
+	}
 	// The parser's errors quote the source.
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(value), "")
 	if err != nil {
@@ -42,6 +45,32 @@ func canonicalCommand(value string) ([]byte, error) {
 		return nil, ErrPlaceholder
 	}
 	return canonicalJSON(t)
+}
+
+// doubtfulComment reports whether the parser takes for a comment what is none for
+// the shell: a comment ends with its line, also where a backslash stands at its end,
+// and a # begins one only where a word would begin. To leave it out would make one of
+// two commands.
+func doubtfulComment(value string) (found bool) {
+	if !strings.Contains(value, "#") {
+		return false
+	}
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(true)).Parse(strings.NewReader(value), "")
+	if err != nil {
+		return false // it is refused anyway
+	}
+	syntax.Walk(file, func(node syntax.Node) bool {
+		if comment, is := node.(*syntax.Comment); is {
+			before := value[:comment.Pos().Offset()]
+			for strings.HasSuffix(before, "\\\n") {
+				before = strings.TrimSuffix(before, "\\\n")
+			}
+			starts := before == "" || strings.IndexByte(" \t\n;&|(", before[len(before)-1]) >= 0
+			found = found || !starts || strings.HasSuffix(comment.Text, "\\\n")
+		}
+		return true
+	})
+	return found
 }
 
 // tokens are the parts of a command line: strings, and maps for source.

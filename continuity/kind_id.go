@@ -68,7 +68,7 @@ func repository(host, path string) (string, bool) {
 	if slices.ContainsFunc(parts, func(part string) bool { return part == "" || part == "." || part == ".." }) {
 		return "", false
 	}
-	return strings.ToLower(host) + "/" + withoutGit(path), true
+	return lowerASCII(host) + "/" + withoutGit(path), true
 }
 
 // withoutGit cuts one .git off a path, and not what would then end in another.

@@ -128,6 +128,45 @@ func TestPlainCommandsAreWhatAShellSees(t *testing.T) {
 	}
 }
 
+// TestHostOfAnotherScript: only ASCII letters of a host have a case. Others would
+// become ASCII, as U+0130 becomes i, and a stranger's host a known one.
+func TestHostOfAnotherScript(t *testing.T) {
+	known, err := continuity.Canonical(continuity.ID, "https://GitHub.com/acme/payments")
+	require.NoError(t, err)
+	require.Equal(t, "github.com/acme/payments", string(known))
+	for _, spelling := range []string{"https://g\u0130thub.com/acme/payments", "git@g\u0130thub.com:acme/payments", "ssh://git@g\u0130thub.com/acme/payments"} {
+		canonical, err := continuity.Canonical(continuity.ID, spelling)
+		require.NoError(t, err)
+		require.NotEqual(t, string(known), string(canonical))
+	}
+}
+
+// TestCommentBeginsAWord: a # within a word is part of it, also in a substitution or
+// an array, where the parser leaves it out.
+func TestCommentBeginsAWord(t *testing.T) {
+	for _, line := range []string{"run $(a \"b\"#c\n)", "run $(a $b#c\n)", "x=(\"a\"#b\n)", "x=($(a)#b\n)", "x=(\"a\"\\\n#b\n)", "run $('a'#\n)"} {
+		_, err := continuity.Canonical(continuity.Command, line)
+		require.ErrorIs(t, err, continuity.ErrCommand, line)
+	}
+	for _, line := range []string{"# all\nrun", "run; # all", "run # all", "run \\\n# all", "run $(# all\na)", "run \"a\"#b", "run a#b", "run '#'", "run ${#x} $# ${x#y}", "run $(a b#c)", "(run) # all"} {
+		_, err := continuity.Canonical(continuity.Command, line)
+		require.NoError(t, err, line)
+	}
+}
+
+// TestCommentEndsWithItsLine: a backslash does not carry a comment on. What follows
+// is a command of its own, and not more words of the one before.
+func TestCommentEndsWithItsLine(t *testing.T) {
+	for _, line := range []string{"make test # all \\\nlint", "make test #\\\nlint", "x=$(make # all \\\nlint)", "if a; then # b \\\nc; fi", "# a \\\nmake", "a=(1 # 2 \\\n3)", "case a in # b \\\nc) d ;; esac"} {
+		_, err := continuity.Canonical(continuity.Command, line)
+		require.ErrorIs(t, err, continuity.ErrCommand, line)
+	}
+	for _, line := range []string{"make test # all\nlint", "make test # all \\\\\nlint", "make '# \\\nlint'", "make \\\n test # all", "make a#\\\nlint"} {
+		_, err := continuity.Canonical(continuity.Command, line)
+		require.NoError(t, err, line)
+	}
+}
+
 func TestSetHasNoOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		items := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-zA-Z0-9é_-]([a-z ]{0,4}[a-z])`), 1, 8, rapid.ID[string]).Draw(t, "items")

@@ -5,9 +5,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/agentcontinuity/otelcol-continuity/cmd/continuity/internal/term"
 )
 
 // app is what the commands see of the world, so that tests can give them another.
@@ -38,7 +42,8 @@ func run(ctx context.Context, a *app, args []string) int {
 	root.SetOut(a.out)
 	root.SetErr(a.err)
 	if err := root.ExecuteContext(ctx); err != nil {
-		fmt.Fprintf(a.err, "continuity: %v\n", err)
+		// An error may cite a file of somebody else's.
+		fmt.Fprintf(a.err, "continuity: %s\n", term.CleanLines(strings.TrimPrefix(err.Error(), "continuity: ")))
 		return 1
 	}
 	return 0
@@ -51,8 +56,10 @@ func (a *app) command() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
+	root.Version = versionOf(debug.ReadBuildInfo()).String() // for --version
+	root.SetVersionTemplate("continuity {{.Version}}\n")
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON")
-	for _, group := range [][]*cobra.Command{a.recordCommands(), a.hookCommands(), a.approvalCommands(), a.labCommands()} {
+	for _, group := range [][]*cobra.Command{a.recordCommands(), a.hookCommands(), a.approvalCommands(), a.labCommands(), a.reportCommands()} {
 		root.AddCommand(group...)
 	}
 	return root

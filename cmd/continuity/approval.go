@@ -119,30 +119,23 @@ func (f *transition) values(cfg *config.Config, name string) (from, to continuit
 	if err != nil {
 		return "", "", err
 	}
-	kind, recorded := f.as, ""
-	for i := range entries {
-		if entries[i].Name == name {
-			recorded = entries[i].Digest
-			if kind == "" {
-				kind = entries[i].Kind
-			}
-		}
+	recorded := ""
+	if e := find(entries, name); e != nil {
+		recorded = e.Digest
 	}
-	if kind == "" {
-		kind = cfg.Kind(name)
-	}
+	kind := func(value string) string { return kindOf(cfg, entries, name, value, f.as) }
 	if f.from == "" && !f.fromNone {
 		if recorded == "" {
 			return "", "", fmt.Errorf("from what? The ledger holds no decision %q: say --from or --from-none", name)
 		}
 		from = continuity.Digest(recorded)
-	} else if from, err = side(cfg, "--from", name, kind, f.from, f.fromNone); err != nil {
+	} else if from, err = side(cfg, "--from", name, kind(f.from), f.from, f.fromNone); err != nil {
 		return "", "", err
 	}
 	if f.to == "" && !f.toNone {
 		return "", "", errors.New("to what? Say --to or --to-none")
 	}
-	if to, err = side(cfg, "--to", name, kind, f.to, f.toNone); err != nil {
+	if to, err = side(cfg, "--to", name, kind(f.to), f.to, f.toNone); err != nil {
 		return "", "", err
 	}
 	if from == to {
@@ -151,18 +144,29 @@ func (f *transition) values(cfg *config.Config, name string) (from, to continuit
 	return from, to, nil
 }
 
+// asItIs is a digest, or none, that is given as such.
+func asItIs(text string) (continuity.Digest, bool) {
+	lower := strings.ToLower(strings.TrimSpace(text))
+	given := lower == string(continuity.None) || strings.HasPrefix(lower, "sha256:") || strings.HasPrefix(lower, "hmac-sha256:")
+	return continuity.Digest(lower), given
+}
+
+func isValue(text string) bool {
+	_, given := asItIs(text)
+	return text != "" && !given
+}
+
 // side is the digest of one side. What begins as a digest must be one: as a value
 // it would approve something that nobody means.
 func side(cfg *config.Config, flag, name, kind, text string, none bool) (continuity.Digest, error) {
 	if none && text != "" {
 		return "", fmt.Errorf("%s and %s-none exclude each other", flag, flag)
 	}
-	lower := strings.ToLower(strings.TrimSpace(text))
-	switch {
-	case none, lower == string(continuity.None):
+	if none {
 		return continuity.None, nil
-	case strings.HasPrefix(lower, "sha256:"), strings.HasPrefix(lower, "hmac-sha256:"):
-		return continuity.Digest(lower), nil // the approval checks it
+	}
+	if digest, ok := asItIs(text); ok {
+		return digest, nil // the approval checks it
 	}
 	digester, err := cfg.Digester()
 	if err != nil {

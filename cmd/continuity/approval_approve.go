@@ -38,7 +38,7 @@ other is digested as "continuity decide" would, and does not leave this machine.
     --ref CHG-17 --session 8f14e45f --expires 2h
   continuity approve constraint.push --to-none --ref CHG-18 --session 8f14e45f
   continuity approve scope --from sha256:... --to sha256:... --ref CHG-19 --session 8f14e45f --print`,
-		Args: cobra.ExactArgs(1),
+		Args: argsOf(1, 1, "NAME, the decision that changes, as scope"),
 		RunE: func(c *cobra.Command, args []string) error { return a.approve(c, &f, args[0]) },
 	}
 	f.addSession(c)
@@ -78,7 +78,25 @@ func (a *app) approve(c *cobra.Command, f *approveFlags, name string) error {
 			a.warn("%v; revoke will need all of the approval, not its ref alone", err)
 		}
 	}
-	return a.give(c, cfg, f.print, approval)
+	if err := a.give(c, cfg, f.print, approval); err != nil {
+		return err
+	}
+	a.remind(cfg, f, &approval)
+	return nil
+}
+
+// remind says what else an approval needs, and nobody but its giver can know.
+func (a *app) remind(cfg *config.Config, f *approveFlags, approval *continuity.Approval) {
+	if cfg.Need() != nil && (isValue(f.from) || isValue(f.to)) {
+		a.warn("there is no %s in this folder or above it: the digests are plain, and do not fit a project with a key", config.FileName)
+	}
+	inForce, err := cfg.Ledger().InForce(f.session)
+	if err != nil {
+		return
+	}
+	if e := find(inForce, approval.Invariant); e != nil && e.Digest == string(approval.From) {
+		a.warn("the ledger has what was in force before: record the change too, with `continuity decide %s`, or the next snapshot states the old value", approval.Invariant)
+	}
 }
 
 func (f *approveFlags) approval(a *app, cfg *config.Config, name string) (continuity.Approval, error) {
@@ -142,7 +160,11 @@ func (a *app) give(c *cobra.Command, cfg *config.Config, printOnly bool, approva
 	if first.Revoked {
 		what = "revocation"
 	}
-	what += " of " + first.Invariant + " (" + first.Ref + ")"
+	if len(approvals) == 1 {
+		what += " of " + first.Invariant + " (" + first.Ref + ")"
+	} else {
+		what = count(len(approvals), what) + " (" + first.Ref + ")"
+	}
 	if first.Signature != nil {
 		what += ", signed by " + first.KeyID
 	} else {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agentcontinuity/otelcol-continuity/cmd/continuity/internal/hosts"
+	"github.com/agentcontinuity/otelcol-continuity/cmd/continuity/internal/term"
 )
 
 func (a *app) hookCommands() []*cobra.Command {
@@ -24,6 +25,7 @@ const (
 	hookTime = 1700 * time.Millisecond // for everything
 	hookRead = 1500 * time.Millisecond // of that, for the payload
 	hookTail = 100 * time.Millisecond  // after it, to put away what was not sent
+	hookLast = 30 * time.Millisecond   // and to write, also where all of that is used up
 )
 
 type hookOptions struct {
@@ -71,6 +73,7 @@ Hosts: claude-code, codex, gemini-cli, qwen-code, cursor, opencode, generic.`,
 func (a *app) hook(ctx context.Context, args []string, o *hookOptions) {
 	// A host that closes standard output is no reason to end otherwise.
 	signal.Ignore(syscall.SIGPIPE)
+	end := time.Now().Add(hookTime + hookTail)
 	ctx, cancel := context.WithTimeout(ctx, hookTime)
 	defer cancel()
 	r := &hookRun{app: a, options: o}
@@ -95,7 +98,7 @@ func (a *app) hook(ctx context.Context, args []string, o *hookOptions) {
 		case <-tail.C:
 		}
 	}
-	r.end()
+	r.end(max(time.Until(end), hookLast))
 }
 
 // hookRun is one hook. What it shows is kept until its end, so that a host gets
@@ -124,15 +127,28 @@ func (r *hookRun) problem(err error) {
 	}
 }
 
-func (r *hookRun) end() {
+// end writes what there is to say. A host that does not read its pipe is not
+// waited for longer than the given time.
+func (r *hookRun) end(wait time.Duration) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	r.ended = true
-	for _, err := range r.problems {
-		r.hookProblem(err)
-	}
-	if len(r.output) > 0 {
-		_, _ = r.out.Write(r.output) // a host that closed it does not want it
+	output, problems := r.output, r.problems
+	r.mu.Unlock()
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		if len(output) > 0 {
+			_, _ = r.out.Write(output) // a host that closed it does not want it
+		}
+		for _, err := range problems {
+			r.hookProblem(err)
+		}
+	}()
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-written:
+	case <-timer.C:
 	}
 }
 
@@ -140,6 +156,6 @@ func (r *hookRun) end() {
 // write on standard error, so it is silent by default.
 func (a *app) hookProblem(err error) {
 	if a.getenv("CONTINUITY_DEBUG") != "" {
-		fmt.Fprintf(a.err, "continuity hook: %v\n", err)
+		fmt.Fprintf(a.err, "continuity hook: %s\n", term.CleanLines(err.Error()))
 	}
 }

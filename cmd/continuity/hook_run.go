@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 
 	"github.com/agentcontinuity/otelcol-continuity/cmd/continuity/internal/config"
 	"github.com/agentcontinuity/otelcol-continuity/cmd/continuity/internal/hosts"
@@ -23,7 +24,7 @@ func (r *hookRun) run(ctx context.Context, args []string) error {
 	}
 	host, ok := hosts.Find(args[0])
 	if !ok {
-		return fmt.Errorf("there is no host %q: hosts are %q", args[0], hosts.Names())
+		return fmt.Errorf("there is no host %q: hosts are %s", args[0], strings.Join(hosts.Names(), ", "))
 	}
 	payload, err := r.payload(ctx)
 	if err != nil {
@@ -37,8 +38,11 @@ func (r *hookRun) run(ctx context.Context, args []string) error {
 		return nil
 	}
 	cfg, err := r.config(event.Dir)
-	if err != nil || cfg == nil {
+	if err != nil {
 		return err
+	}
+	if cfg == nil {
+		return fmt.Errorf("nothing is done: there is no %s in this folder or above it", config.FileName)
 	}
 	completeEvent(&event, cfg, r.options)
 	if event.Session == "" {

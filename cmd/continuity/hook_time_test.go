@@ -43,7 +43,7 @@ func reading(payload string) func() io.Reader {
 }
 
 func TestHookBudget(t *testing.T) {
-	assert.LessOrEqual(t, hookTime+hookTail, hookLimit-150*time.Millisecond, "starting and ending a process takes time too")
+	assert.LessOrEqual(t, hookTime+hookTail+hookLast, hookLimit-150*time.Millisecond, "starting and ending a process takes time too")
 	assert.Less(t, hookRead, hookTime)
 }
 
@@ -114,6 +114,29 @@ func TestHookAndInputWithoutAnEnd(t *testing.T) {
 		w.silent(t)
 		assert.Len(t, c.requests(), before+events*attempts, payload)
 	}
+}
+
+// A host that does not read its pipe is not waited for.
+func TestHookAndAFullPipe(t *testing.T) {
+	t.Parallel()
+	w := newHookWorld(t, "http://127.0.0.1:1")
+	reader, writer, err := os.Pipe()
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, reader.Close()) }) // the hook's own write fails then
+	if err := writer.SetWriteDeadline(time.Now().Add(100 * time.Millisecond)); err != nil {
+		t.Skip("pipes have no deadlines here")
+	}
+	_, err = io.Copy(writer, endless{})
+	require.ErrorIs(t, err, os.ErrDeadlineExceeded)
+	require.NoError(t, writer.SetWriteDeadline(time.Time{}))
+	a := w.app()
+	a.out, a.in = writer, strings.NewReader(`{"hook_event_name":"SessionStart","session_id":"s","source":"compact"}`)
+	began := time.Now()
+	assert.Zero(t, run(context.Background(), a, []string{"hook", "claude-code", "--ask"}))
+	assert.Less(t, time.Since(began), 2*hookLimit, "on a busy machine") // without end before
+	waiting, err := os.ReadDir(filepath.Join(w.state, "spool"))
+	require.NoError(t, err)
+	assert.Len(t, waiting, 1, "the event is kept all the same")
 }
 
 // A payload without end is no payload.

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -14,7 +15,11 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/plog"
+
+	"github.com/agentcontinuity/otelcol-continuity/cmd/continuity/internal/term"
 )
 
 func TestMain(m *testing.M) {
@@ -118,4 +123,15 @@ func (c *scriptCollector) take() (string, error) {
 	}
 	c.bodies = nil
 	return lines.String(), nil
+}
+
+// A key of a stranger's continuity.yaml that is cited in an error steers no terminal.
+func TestErrorsSteerNoTerminal(t *testing.T) {
+	w := newHookWorld(t, "http://127.0.0.1:1")
+	require.NoError(t, os.WriteFile(filepath.Join(w.dir, "continuity.yaml"), []byte(`"\e]0;owned\a\u009b31m": 1`), 0o600))
+	w.env["CONTINUITY_DEBUG"] = "1"
+	require.Equal(t, 1, run(t.Context(), w.app(), []string{"decisions"}))
+	w.hook(t, preCompact, "claude-code")
+	assert.Contains(t, w.err.String(), "there is no such key")
+	assert.Equal(t, term.CleanLines(w.err.String()), w.err.String())
 }

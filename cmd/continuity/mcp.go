@@ -6,6 +6,7 @@ import (
 	"io"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -14,6 +15,7 @@ import (
 	"github.com/agentcontinuity/otelcol-continuity/cmd/continuity/internal/ask"
 	"github.com/agentcontinuity/otelcol-continuity/cmd/continuity/internal/config"
 	"github.com/agentcontinuity/otelcol-continuity/cmd/continuity/internal/sessions"
+	"github.com/agentcontinuity/otelcol-continuity/continuity"
 )
 
 func (a *app) mcpCommand() *cobra.Command {
@@ -59,6 +61,7 @@ After a compaction, restate what is in force with restate_decisions, from your o
 
 func (a *app) mcpServer() *mcp.Server {
 	server := mcp.NewServer(&mcp.Implementation{Name: "continuity", Version: versionOf(debug.ReadBuildInfo()).Version}, &mcp.ServerOptions{Instructions: instructions})
+	server.AddReceivingMiddleware(plainErrors)
 	t := &tools{app: a, rounds: map[string]*round{}}
 	closed := false
 	mcp.AddTool(server, &mcp.Tool{
@@ -107,16 +110,40 @@ func (t *tools) record(_ context.Context, _ *mcp.CallToolRequest, in recordInput
 			return nil, nil, err
 		}
 	}
+	if _, err := cfg.Digester(); err != nil {
+		return nil, nil, errors.New("the decision could not be recorded") // the error says where keys are
+	}
 	flags := decideFlags{session: in.Session, none: in.None}
 	e, err := flags.entry(cfg, in.Name, in.Value, !in.None)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, errors.New(forAgent.Replace(err.Error()))
 	}
 	e.Time = t.now().UTC()
 	if err := cfg.Ledger().Append(e); err != nil {
 		return nil, nil, errors.New("the decision could not be recorded") // the error may name a path
 	}
 	return say("Recorded."), nil, nil
+}
+
+// forAgent leaves out of an error the flags that a tool does not have.
+var forAgent = strings.NewReplacer(
+	"say --none", "say none: true and leave out the value",
+	"; for prose, decide it with --as text", "", "; for a sentence, decide it with --as text", "",
+	", or say it in prose with --as text", "",
+)
+
+// plainErrors words what the library says of arguments that do not fit: it would
+// repeat them, values and all.
+func plainErrors(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		result, err := next(ctx, method, req)
+		if r, ok := result.(*mcp.CallToolResult); ok && r.IsError && len(r.Content) == 1 {
+			if t, ok := r.Content[0].(*mcp.TextContent); ok && strings.HasPrefix(t.Text, `validating "arguments"`) {
+				t.Text = `the arguments do not fit the tool: names, values and ids are texts, and answers are a list of {"name": ..., "value": ...}`
+			}
+		}
+		return result, err
+	}
 }
 
 type restateInput struct {
@@ -138,6 +165,12 @@ func (t *tools) restate(ctx context.Context, _ *mcp.CallToolRequest, in restateI
 	seen, err := t.session(cfg, in.Session)
 	if err != nil {
 		return nil, nil, err
+	}
+	// What cannot be sent is refused here, and not only where there is something to
+	// send: that would tell what is in force.
+	session := continuity.Session{ID: in.Session, Attribute: seen.Attribute, Agent: in.Agent, Runtime: seen.Runtime}
+	if _, err := (continuity.SessionEnd{Common: continuity.Common{Session: session}}).Attributes(); err != nil {
+		return nil, nil, errors.New("no such agent: use the agent_id that came with the question, or none")
 	}
 	topics, err := topicsOf(cfg, in.Session)
 	if err != nil {

@@ -59,7 +59,9 @@ func (t *tools) take(ctx context.Context, cfg *config.Config, seen sessions.Seen
 		case ok:
 			r.stated[s.Name] = d
 			delete(r.unknown, s.Name)
-		case i >= 0:
+		case i >= 0 && len(questions[i].Options) == 0:
+			// A word of a list fits always, unless another kind is in force, which
+			// nobody may find out.
 			unread = append(unread, questions[i])
 		}
 	}

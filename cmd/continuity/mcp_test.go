@@ -144,6 +144,25 @@ func TestMCPRecord(t *testing.T) {
 	}
 }
 
+// What does not fit is told without what was said.
+func TestMCPMisfits(t *testing.T) {
+	c := newMCPClient(t)
+	for tool, arguments := range map[string]map[string]any{
+		"record_decision":   {"name": "scope", "value": []string{"secret"}},
+		"restate_decisions": {"session_id": "s", "answers": map[string]any{"scope": "secret"}},
+	} {
+		text, failed := c.call(t, tool, arguments)
+		assert.True(t, failed)
+		assert.Contains(t, text, `a list of {"name": ..., "value": ...}`)
+		assert.NotContains(t, text, "secret")
+	}
+	for _, arguments := range []map[string]any{{"name": "constraint.push", "value": "perhaps"}, {"name": "constraint.dance", "value": "forbidden"}, {"name": "scope", "value": "tbd"}} {
+		text, failed := c.call(t, "record_decision", arguments)
+		assert.True(t, failed)
+		assert.NotContains(t, text, "--", "a tool has no flags")
+	}
+}
+
 func TestMCPRestate(t *testing.T) {
 	c := newMCPClient(t)
 	c.w.do(t, "decide", "scope", "github.com/acme/payments")
@@ -191,6 +210,37 @@ func TestMCPTellsNothing(t *testing.T) {
 		said[question+first+second] = true
 	}
 	assert.Len(t, said, 1)
+}
+
+// Nor do agents that nobody can be, names that nobody asked for, and decisions of
+// another kind than the catalogue's.
+func TestMCPTellsNothingByRefusing(t *testing.T) {
+	said := map[string]bool{}
+	for _, decided := range [][]string{nil, {"target", "main"}, {"constraint.push", `["x"]`, "--as", "json"}, {"constraint.naming", "x", "--as", "text"}} {
+		c := newMCPClient(t)
+		if decided != nil {
+			c.w.do(t, append([]string{"decide"}, decided...)...)
+		}
+		c.compact(t)
+		var all strings.Builder
+		for _, agent := range []string{"unknown", " ", "reviewer"} {
+			text, _ := c.call(t, "restate_decisions", map[string]any{"session_id": "s", "agent_id": agent, "answers": answers("target", "not decided")})
+			all.WriteString(text)
+		}
+		all.WriteString(c.restate(t, "constraint.push", "forbidden"))
+		all.WriteString(c.restate(t, "constraint.naming", "./none"))
+		said[all.String()] = true
+	}
+	assert.Len(t, said, 1, "%v", said)
+}
+
+// Where keys are is nothing for an agent.
+func TestMCPDoesNotSayWhereTheKeyIs(t *testing.T) {
+	c := newMCPClient(t)
+	require.NoError(t, os.WriteFile(filepath.Join(c.w.dir, "continuity.yaml"), []byte("key: {id: k}\n"), 0o600))
+	text, failed := c.call(t, "record_decision", map[string]any{"name": "scope", "value": "x"})
+	assert.True(t, failed)
+	assert.NotContains(t, text, "k.key")
 }
 
 // An answer that fits nothing is asked for once more, with the list. After that it

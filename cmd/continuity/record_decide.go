@@ -52,7 +52,7 @@ continuity.yaml can extend. Other values are refused without --as text.`,
   continuity decide constraint.push forbidden
   continuity decide approval_boundary deploy,migrate
   continuity decide target --none`,
-		Args:              cobra.RangeArgs(1, 2),
+		Args:              argsOf(1, 2, "NAME and VALUE, as in: continuity decide scope github.com/acme/payments"),
 		ValidArgsFunction: a.completeDecision,
 		RunE:              func(_ *cobra.Command, args []string) error { return a.decide(&f, args) },
 	}
@@ -142,7 +142,7 @@ func (a *app) read(path string) (string, error) {
 func (f *decideFlags) entry(cfg *config.Config, name, value string, stated bool) (ledger.Entry, error) {
 	e := ledger.Entry{Name: name, Revision: f.revision, ApprovalRef: f.approvalRef, Session: f.session}
 	if !classify.ValidName(name) {
-		return e, errors.New("a decision is called scope, approval_boundary, target, acceptance_test, constraint.<action>, or another name of that form: lower case, digits and _, at most one dot")
+		return e, config.ErrName
 	}
 	switch {
 	case f.withdraw:
@@ -176,7 +176,8 @@ func (f *decideFlags) entry(cfg *config.Config, name, value string, stated bool)
 }
 
 // kindOf is the kind of a value: the one that is asked for, else that of the
-// decision in force, else JSON where it looks so, else by the name.
+// decision in force, else JSON where it looks so and no list is closed, else by the
+// name.
 func kindOf(cfg *config.Config, inForce []ledger.Entry, name, value, as string) string {
 	if as != "" {
 		return as
@@ -184,7 +185,8 @@ func kindOf(cfg *config.Config, inForce []ledger.Entry, name, value, as string) 
 	if e := find(inForce, name); e != nil && e.Kind != "" {
 		return e.Kind
 	}
-	if value = strings.TrimSpace(value); strings.HasPrefix(value, "{") || strings.HasPrefix(value, "[") {
+	closed := classify.Family(name) == classify.Constraint || cfg.Choices(name) != nil
+	if value = strings.TrimSpace(value); !closed && (strings.HasPrefix(value, "{") || strings.HasPrefix(value, "[")) {
 		return config.KindJSON
 	}
 	return cfg.Kind(name)

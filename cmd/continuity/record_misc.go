@@ -15,6 +15,19 @@ import (
 	"github.com/agentcontinuity/otelcol-continuity/continuity"
 )
 
+// argsOf wants so many arguments, and says which.
+func argsOf(least, most int, which string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		switch {
+		case len(args) < least:
+			return errors.New("say " + which)
+		case len(args) > most:
+			return fmt.Errorf("there are %d arguments: say %s; a value with blanks stands in quotes", len(args), which)
+		}
+		return nil
+	}
+}
+
 // offer completes a flag from a closed list.
 func offer(cmd *cobra.Command, flag string, choices []string) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp)); err != nil {
@@ -73,15 +86,18 @@ func (a *app) digestCommand() *cobra.Command {
 		Short: "Print the digest of a value",
 		Long: `Print the digest of a value, made with the project's key where it has one. Equal
 decisions have equal digests, however they are spelled.`,
-		Args: cobra.MaximumNArgs(1),
+		Args: argsOf(0, 1, "VALUE"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			cfg, err := a.config()
 			if err != nil {
 				return err
 			}
-			value, stated, err := a.value(&decideFlags{file: file}, args)
-			if err != nil || !stated {
-				return errors.Join(err, errOneValue(stated))
+			if (len(args) == 1) == (file != "") {
+				return errors.New("say either VALUE or --file")
+			}
+			value, _, err := a.value(&decideFlags{file: file}, args)
+			if err != nil {
+				return err
 			}
 			digester, err := cfg.Digester()
 			if err != nil && !plain {
@@ -98,13 +114,6 @@ decisions have equal digests, however they are spelled.`,
 	cmd.Flags().BoolVar(&plain, "plain", false, "do not use the key")
 	offer(cmd, "as", config.Kinds)
 	return cmd
-}
-
-func errOneValue(stated bool) error {
-	if stated {
-		return nil
-	}
-	return errors.New("say VALUE or --file")
 }
 
 func (a *app) digest(cfg *config.Config, digester continuity.Digester, kind, value string) error {
@@ -135,6 +144,14 @@ type versions struct {
 	Platform string `json:"platform"`
 }
 
+func (v versions) String() string {
+	text := v.Version
+	if v.Revision != "" {
+		text += " (" + v.Revision + ")"
+	}
+	return text + ", " + v.Go + ", " + v.Platform
+}
+
 func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
@@ -145,11 +162,7 @@ func (a *app) versionCommand() *cobra.Command {
 			if a.json {
 				return a.print().JSON(v)
 			}
-			line := "continuity " + v.Version
-			if v.Revision != "" {
-				line += " (" + v.Revision + ")"
-			}
-			a.print().Line("%s, %s, %s", line, v.Go, v.Platform)
+			a.print().Line("continuity %s", v)
 			return nil
 		},
 	}

@@ -95,7 +95,7 @@ func stateAll(cfg *config.Config, o *continuity.Observation, inForce []ledger.En
 	o.KeyID = digester.KeyID()
 	for i, arg := range args {
 		name, value, found := strings.Cut(arg, "=")
-		if !found {
+		if !found || name == "" {
 			return fmt.Errorf("argument %d is not NAME=VALUE", i+1)
 		}
 		d, err := restated(cfg, digester, inForce, name, value)

@@ -63,6 +63,10 @@ func TestDemo(t *testing.T) {
 	assert.Equal(t, exitOK, code, "%s%s", &stdout, &stderr)
 	assert.Contains(t, stdout.String(), "All 8 verdicts are as expected.")
 	assert.NotContains(t, stdout.String(), "\x1b[")
+	sent, err := os.ReadFile(filepath.Join(out, sentName))
+	require.NoError(t, err)
+	assert.Contains(t, string(sent), `{"resourceSpans":[{`)
+	assert.Contains(t, string(sent), "claude_code.compaction")
 	stopped(t, out)
 }
 

@@ -31,6 +31,10 @@ const (
 	exitInterrupted = 130
 )
 
+// sentName is the file of what the agents sent: with the receipts it shows both
+// what they did and what they forgot.
+const sentName = "agents.jsonl"
+
 // options say where things are.
 type options struct {
 	binary string
@@ -151,6 +155,9 @@ func play(ctx context.Context, o *options, say func(string)) (*report, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := os.WriteFile(filepath.Join(o.out, sentName), r.sent, 0o644); err != nil {
+		return nil, err
+	}
 	return r, r.judge()
 }
 
@@ -170,6 +177,7 @@ func (r *report) fill(ctx context.Context, c *collector, six, recorded []*cases.
 					return nil, fmt.Errorf("%s: sending: %w", one.Name, err)
 				}
 				seen = append(seen, q.seen...)
+				r.sent = append(append(r.sent, q.json...), '\n')
 			}
 			expected[one.Session()] = len(one.Want.Receipts)
 			results = append(results, &result{Case: one, eventRule: cases.EventRule(seen)})

@@ -17,6 +17,8 @@ type report struct {
 	outcome       *outcome
 	strays        []string
 	hint          string
+	// sent is what the agents sent, as lines of OTLP/JSON.
+	sent []byte
 }
 
 func (r *report) results() []*result { return slices.Concat(r.six, r.recorded) }

@@ -15,6 +15,8 @@ import (
 type request struct {
 	path string
 	body []byte
+	// json is the same as OTLP/JSON, for the file of what the agents sent.
+	json []byte
 	seen []cases.Activity
 }
 
@@ -39,7 +41,11 @@ func requestsOf(c *cases.Case, now time.Time) ([]request, error) {
 func requestOf(step cases.Request) (request, error) {
 	if step.Traces.SpanCount() > 0 {
 		body, err := (&ptrace.ProtoMarshaler{}).MarshalTraces(step.Traces)
-		r := request{path: "/v1/traces", body: body}
+		if err != nil {
+			return request{}, err
+		}
+		text, err := (&ptrace.JSONMarshaler{}).MarshalTraces(step.Traces)
+		r := request{path: "/v1/traces", body: body, json: text}
 		for _, rs := range step.Traces.ResourceSpans().All() {
 			for _, ss := range rs.ScopeSpans().All() {
 				for _, span := range ss.Spans().All() {
@@ -50,7 +56,11 @@ func requestOf(step cases.Request) (request, error) {
 		return r, err
 	}
 	body, err := (&plog.ProtoMarshaler{}).MarshalLogs(step.Logs)
-	r := request{path: "/v1/logs", body: body}
+	if err != nil {
+		return request{}, err
+	}
+	text, err := (&plog.JSONMarshaler{}).MarshalLogs(step.Logs)
+	r := request{path: "/v1/logs", body: body, json: text}
 	for _, record := range recordsOf(step.Logs) {
 		r.seen = append(r.seen, seenInRecord(record))
 	}

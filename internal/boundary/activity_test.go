@@ -69,7 +69,11 @@ func (s *steps) work(at int, writes bool) *steps {
 	return s.at(at, boundary.Event{Kind: boundary.Activity, Writes: writes})
 }
 
+// last lets a look that waits for its snapshot be taken up, and returns the latest
+// receipt.
 func (s *steps) last() *boundary.Receipt {
+	res, _ := s.core.Expire(epoch.Add(45 * time.Second))
+	s.out = append(s.out, res.Receipts...)
 	require.NotEmpty(s.t, s.out)
 	return &s.out[len(s.out)-1]
 }
@@ -99,6 +103,7 @@ func TestWritesBeforeObservation(t *testing.T) {
 		"its end is not told":          {newSteps(t).snapshot(0).work(5, true).look(20), 1},
 		"after the observation":        {newSteps(t).snapshot(0).completed(2, 0, 0).look(20).work(25, true), 0},
 		"of a completion alone":        {newSteps(t).completed(2, 0, 0).work(5, true).look(20), 1},
+		"while the look waits":         {newSteps(t).completed(2, 0, 0).work(5, true).look(20).work(25, true), 1},
 		"before anything was compared": {newSteps(t).work(1, true).snapshot(2).look(20), 0},
 	} {
 		t.Run(name, func(t *testing.T) { assert.Equal(t, c.want, c.s.last().Writes) })

@@ -1,7 +1,6 @@
 package boundary
 
 import (
-	"container/heap"
 	"slices"
 	"time"
 
@@ -17,7 +16,7 @@ func (c *Core) Adopt(now time.Time, from *Core, ev *Event) Result {
 	if ev.Previous == "" || key == ev.Key.SessionKey {
 		return Result{}
 	}
-	to, old := c.sessions[ev.Key.SessionKey], from.sessions[key]
+	to, old := c.session(ev.Key.SessionKey), from.session(key)
 	pair := frame(ev.Previous) + frame(ev.Key.Session)
 	if old == nil || slices.Contains(old.linked, pair) || to != nil && slices.Contains(to.linked, pair) {
 		return Result{}
@@ -39,11 +38,10 @@ func (c *Core) Adopt(now time.Time, from *Core, ev *Event) Result {
 	if to == nil {
 		old.core, old.key = c, ev.Key.SessionKey
 		to = old
-		c.sessions[to.key] = to
+		c.slots.add(to)
 	} else {
 		places := old.places() + to.places()
 		to.merge(old)
-		to.told += old.told
 		for range places - to.places() {
 			c.fleet.GiveSession()
 		}
@@ -70,6 +68,7 @@ func (c *Core) Adopt(now time.Time, from *Core, ev *Event) Result {
 	to.stale = true
 	to.countReached(&res)
 	c.settleSession(to, now)
+	c.rest(maxAwake)
 	return res
 }
 
@@ -103,11 +102,9 @@ func (c *Core) detach(s *session) {
 	for _, k := range s.agents {
 		c.uncount(k)
 	}
-	delete(c.sessions, s.key)
+	c.weighAs(s.slot, 0)
+	c.slots.remove(s)
 	c.touch(s.key)
-	if s.index >= 0 {
-		heap.Remove(&c.wakes, s.index)
-	}
 }
 
 // merge takes over everything that another session holds. What the other went

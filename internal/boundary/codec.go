@@ -42,8 +42,8 @@ func (c *Core) SomeChanges(n int) (out []Change, more bool) {
 		}
 		delete(c.changed, key)
 		ch := Change{Key: key}
-		if s := c.sessions[key]; s != nil {
-			if ch.Value = encodeSession(s); ch.Value == nil {
+		if p := c.slots.find(key); p != nil {
+			if ch.Value = encodeSession(c.glance(p)); ch.Value == nil {
 				continue // what cannot be written must not pass for deleted
 			}
 		}
@@ -62,7 +62,7 @@ func (c *Core) Load(value []byte, notBefore time.Time) error {
 	if err != nil {
 		return err
 	}
-	if _, twice := c.sessions[s.key]; twice {
+	if c.slots.find(s.key) != nil {
 		return fmt.Errorf("session is stored twice: %w", errCorrupt)
 	}
 	for i := range s.places() {
@@ -75,9 +75,10 @@ func (c *Core) Load(value []byte, notBefore time.Time) error {
 	}
 	s.book.Rejudge(c.cfg.PublicKeys)
 	s.reschedule(notBefore)
-	c.sessions[s.key] = s
+	c.slots.add(s)
 	c.settleSession(s, s.touched)
 	delete(c.changed, s.key)
+	c.rest(maxAwake)
 	return nil
 }
 
@@ -146,7 +147,7 @@ func encodeSession(s *session) []byte {
 
 func decodeSession(value []byte, core *Core, base time.Time) (*session, error) {
 	c := &coder{buf: value, reading: true, base: base}
-	s := &session{core: core, index: -1, stale: true}
+	s := &session{core: core, stale: true}
 	c.header()
 	c.session(s)
 	if c.bad || len(c.buf) > 0 || !s.sound() {
@@ -190,7 +191,9 @@ func (s *session) sound() bool {
 // session codes a session: its own fields, the tables of what its parts share,
 // then the parts.
 func (c *coder) session(s *session) {
-	c.sessionKey(&s.key)
+	if c.packing == nil {
+		c.sessionKey(&s.key)
+	}
 	c.sessionKey(&s.origin)
 	texts(c, &s.linked)
 	c.uint(&s.turn)
@@ -204,9 +207,18 @@ func (c *coder) session(s *session) {
 	if !c.reading {
 		c.collect(s)
 	}
+	if p := c.packing; p != nil {
+		p.marks.announce(c)
+		p.verdicts.announce(c)
+	}
 	c.contents.code(c, c.content)
 	c.looks.code(c, c.look)
 	c.bounds.code(c, c.bound)
+	if p := c.packing; p != nil {
+		for _, v := range p.verdicts.items {
+			c.verdict(v)
+		}
+	}
 	list(c, &s.agents, func(k **keyState) {
 		if c.reading {
 			*k = &keyState{session: s}
@@ -252,6 +264,9 @@ func (c *coder) collect(s *session) {
 			c.looks.add(l)
 		}
 	}
+	if c.packing != nil {
+		c.packing.collect(s, c)
+	}
 }
 
 func (c *coder) keyState(k *keyState) {
@@ -267,7 +282,7 @@ func (c *coder) keyState(k *keyState) {
 	})
 	list(c, &k.looks, func(l **look) { c.looks.ref(c, l) })
 	list(c, &k.waiting, func(l **look) { c.looks.ref(c, l) })
-	list(c, &k.ends, func(e *compactionEnd) { number(c, &e.end); number(c, &e.received) })
+	list(c, &k.ends, func(e *compactionEnd) { c.instant(&e.end); c.instant(&e.received) })
 	list(c, &k.defects, func(d **defect) {
 		if c.reading {
 			*d = &defect{}
@@ -280,10 +295,10 @@ func (c *coder) keyState(k *keyState) {
 		}
 		c.envelopeDefect(*d)
 	})
-	pointer(c, &k.refused, func(r *refusal) { text(c, &r.reason); number(c, &r.at); c.uint(&r.turn) })
+	pointer(c, &k.refused, func(r *refusal) { wordOf(c, &r.reason); c.instant(&r.at); c.uint(&r.turn) })
 	pointer(c, &k.effect, func(e *effectDefect) {
-		text(c, &e.reason)
-		number(c, &e.at)
+		wordOf(c, &e.reason)
+		c.instant(&e.at)
 		text(c, &e.key)
 		text(c, &e.action)
 	})
@@ -309,14 +324,14 @@ func (c *coder) snap(s *snap) {
 	c.contents.ref(c, &s.content)
 	c.uint(&s.turn)
 	c.bounds.ref(c, &s.bound)
-	number(c, &s.event)
-	number(c, &s.received)
-	list(c, &s.observedAt, func(at *classify.Instant) { number(c, at) })
-	number(c, &s.eventObservedAt)
+	c.instant(&s.event)
+	c.instant(&s.received)
+	list(c, &s.observedAt, c.instant)
+	c.instant(&s.eventObservedAt)
 	list(c, &s.debts, c.debt)
 	c.debt(&s.whole)
 	number(c, &s.more)
-	number(c, &s.completion)
+	c.instant(&s.completion)
 }
 
 func (c *coder) debt(d *debt) {
@@ -329,12 +344,12 @@ func (c *coder) debt(d *debt) {
 }
 
 func (c *coder) defect(d *defect) {
-	text(c, &d.name)
+	wordOf(c, &d.name)
 	closed(c, &d.state, int(classify.Conflicting)+1)
 	list(c, &d.originals, c.value)
 	c.bool(&d.text)
 	c.value(&d.shown)
-	number(c, &d.shownAt)
+	c.instant(&d.shownAt)
 	c.time(&d.seenAt)
 	c.uint(&d.turn)
 	c.bool(&d.probe)
@@ -346,11 +361,11 @@ func (c *coder) envelopeDefect(d *envelopeDefect) {
 	pointer(c, &d.original, c.envelope)
 	text(c, &d.summary)
 	c.reasons(&d.reasons)
-	number(c, &d.at)
+	c.instant(&d.at)
 }
 
 func (c *coder) reasons(s *[]classify.Reason) {
-	list(c, s, func(r *classify.Reason) { text(c, r) })
+	list(c, s, func(r *classify.Reason) { wordOf(c, r) })
 }
 
 // memory codes the events that were seen. An annotation that was given already
@@ -360,15 +375,27 @@ func (c *coder) memory(m *memory) {
 		c.uint(&e.fingerprint)
 		text(c, &e.agent)
 		mark := m.marks[*e]
+		if c.packing != nil {
+			c.packing.marks.ref(c, &mark)
+		}
 		if c.reading {
-			mark = &Mark{}
+			if c.packing == nil {
+				mark = &Mark{}
+			}
 			if m.marks == nil {
 				m.marks = map[seenEvent]*Mark{}
 			}
 			m.marks[*e] = mark
 		}
-		c.mark(mark)
+		if c.packing == nil {
+			c.mark(mark)
+		}
 	})
+	if p := c.packing; p != nil {
+		for _, mark := range p.marks.items {
+			c.packedMark(mark)
+		}
+	}
 }
 
 func (c *coder) mark(m *Mark) {
@@ -387,7 +414,7 @@ func (c *coder) mark(m *Mark) {
 func (c *coder) entry(e *approval.Entry) {
 	text(c, &e.Session)
 	text(c, &e.Agent)
-	text(c, &e.Invariant)
+	wordOf(c, &e.Invariant)
 	text(c, &e.Ref)
 	c.digest(&e.From)
 	c.digest(&e.To)

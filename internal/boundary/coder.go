@@ -28,6 +28,9 @@ type coder struct {
 	// base gives what is read its monotonic reading, where it has one itself.
 	base time.Time
 
+	// packing is set where a session is packed, not stored.
+	packing *packing
+
 	contents table[content]
 	looks    table[look]
 	bounds   table[bound]
@@ -62,6 +65,15 @@ func (c *coder) int(v *int64) {
 		return
 	}
 	*v, c.buf = x, c.buf[n:]
+}
+
+// instant codes a time that somebody stated.
+func (c *coder) instant(v *classify.Instant) {
+	if c.packing != nil {
+		c.packedInstant(v)
+		return
+	}
+	number(c, v)
 }
 
 // number codes any integer type; a value that does not fit when read is corrupt.
@@ -119,6 +131,10 @@ func (c *coder) size(n int) int {
 }
 
 func text[T ~string](c *coder, v *T) {
+	if c.packing != nil {
+		*v = T(c.packedText(string(*v)))
+		return
+	}
 	n := c.size(len(*v))
 	if !c.reading {
 		c.buf = append(c.buf, *v...)
@@ -140,6 +156,10 @@ func (c *coder) bytes(v []byte) {
 }
 
 func (c *coder) time(v *time.Time) {
+	if c.packing != nil {
+		c.packedTime(v)
+		return
+	}
 	var n int64
 	if !v.IsZero() {
 		n = v.UnixNano()
@@ -175,7 +195,7 @@ func texts(c *coder, s *[]string) { list(c, s, func(v *string) { text(c, v) }) }
 // byName codes a map in the order of its names.
 func byName[V any](c *coder, m *map[string]V, each func(*V)) {
 	names := slices.Sorted(maps.Keys(*m))
-	texts(c, &names)
+	list(c, &names, func(v *string) { wordOf(c, v) })
 	if c.reading && len(names) > 0 {
 		*m = make(map[string]V, len(names))
 	}
@@ -227,15 +247,19 @@ func (t *table[T]) add(p *T) {
 // code codes the table itself: first how many there are, so that they can point
 // to each other, then each.
 func (t *table[T]) code(c *coder, each func(*T)) {
+	t.announce(c)
+	for _, p := range t.items {
+		each(p)
+	}
+}
+
+func (t *table[T]) announce(c *coder) {
 	n := c.size(len(t.items))
 	if c.reading {
 		t.items = make([]*T, n)
 		for i := range t.items {
 			t.items[i] = new(T)
 		}
-	}
-	for _, p := range t.items {
-		each(p)
 	}
 }
 
@@ -256,6 +280,16 @@ func (t *table[T]) ref(c *coder, p **T) {
 }
 
 func (c *coder) digest(d *digest.Digest) {
+	if c.packing != nil {
+		if !c.packing.digests.ref(c, d) {
+			closed(c, &d.Alg, int(digest.HMACSHA256)+1)
+			if d.IsValue() {
+				c.bytes(d.Sum[:])
+			}
+			c.packing.digests.add(*d)
+		}
+		return
+	}
 	closed(c, &d.Alg, int(digest.HMACSHA256)+1)
 	if d.IsValue() {
 		c.bytes(d.Sum[:])
@@ -263,8 +297,8 @@ func (c *coder) digest(d *digest.Digest) {
 }
 
 func (c *coder) form(f *digest.Form) {
-	text(c, &f.Normalizer)
-	text(c, &f.KeyID)
+	wordOf(c, &f.Normalizer)
+	wordOf(c, &f.KeyID)
 }
 
 func (c *coder) value(v *classify.Value) {
@@ -275,16 +309,22 @@ func (c *coder) value(v *classify.Value) {
 func (c *coder) span(s *SpanContext) {
 	there := !s.IsZero()
 	c.bool(&there)
-	if there {
-		c.bytes(s.TraceID[:])
-		c.bytes(s.SpanID[:])
+	if !there {
+		return
 	}
+	if c.packing == nil || !c.packing.traces.ref(c, &s.TraceID) {
+		c.bytes(s.TraceID[:])
+		if c.packing != nil {
+			c.packing.traces.add(s.TraceID)
+		}
+	}
+	c.bytes(s.SpanID[:])
 }
 
 // attrs codes attributes by the type of their value.
 func (c *coder) attrs(s *[]Attr) {
 	list(c, s, func(a *Attr) {
-		text(c, &a.Key)
+		wordOf(c, &a.Key)
 		kind := slices.IndexFunc(attrKinds, func(k attrKind) bool { return k.is(a.Value) })
 		number(c, &kind)
 		if kind < 0 || kind >= len(attrKinds) {

@@ -67,13 +67,48 @@ func (k *keyState) endOf(s *snap) classify.Instant {
 	return first
 }
 
+// oneCompaction is how near the ends of one compaction lie that are told by two
+// ways, as by a hook and by the agent's own record. A compaction takes longer.
+const oneCompaction = 2 * time.Second
+
+// since returns how long before an end the agent's compaction before ended,
+// negative where none is remembered; again reports that it is the same one.
+func (s *session) since(agent string, end classify.Instant) (gap time.Duration, again bool) {
+	gap = -1
+	if s == nil {
+		return gap, false
+	}
+	for _, k := range s.concerned(agent) {
+		for _, e := range k.ends {
+			d := time.Duration(end - e.end)
+			if d.Abs() < oneCompaction {
+				return d, true
+			}
+			if d > 0 && (gap < 0 || d < gap) {
+				gap = d
+			}
+		}
+	}
+	return gap, false
+}
+
 // report counts a completion, whoever it concerns, and remembers that this
 // runtime reports them.
-func (c *Core) report(ev *Event, res *Result) {
+func (c *Core) report(now time.Time, s *session, ev *Event, res *Result) {
 	if ev.Kind != Completion {
 		return
 	}
-	res.count(Tally{What: CountCompaction, Outcome: ev.Outcome, Runtime: ev.Runtime})
+	tally := Tally{
+		What: CountCompaction, Outcome: ev.Outcome, Runtime: ev.Runtime, Trigger: ev.Trigger,
+		TokensBefore: ev.TokensBefore, TokensAfter: ev.TokensAfter, Since: -1,
+	}
+	if ev.Outcome.Happened() {
+		again := false
+		if tally.Since, again = s.since(ev.Key.Agent, ev.Time.Or(classify.At(now))); again {
+			tally.What = CountRetold
+		}
+	}
+	res.count(tally)
 	if ev.Runtime != "" {
 		c.fleet.Saw(ev.Key.Tenant(), ev.Runtime, ReportsCompletions)
 	}

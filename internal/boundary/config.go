@@ -125,6 +125,9 @@ func (c *Config) accepted(name string) Sources {
 
 func (c *Config) profile(runtime string) Profile { return c.Runtimes[runtime] }
 
+// WindowOf is how long a runtime's observations may take.
+func (c *Config) WindowOf(runtime string) time.Duration { return c.window(runtime) }
+
 func (c *Config) window(runtime string) time.Duration {
 	if w := c.profile(runtime).Window; w > 0 {
 		return w

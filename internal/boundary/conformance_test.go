@@ -1,6 +1,7 @@
 package boundary_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/agentcontinuity/otelcol-continuity/internal/boundary"
@@ -18,7 +19,7 @@ func TestConformance(t *testing.T) {
 	}
 	for _, m := range machines {
 		t.Run(m.name, func(t *testing.T) {
-			for _, row := range conformance {
+			for _, row := range slices.Concat(conformance, agentCases) {
 				t.Run(row.name, func(t *testing.T) {
 					h := parseHistory(row.text)
 					h.check(t, h.run(m.make(&h.cfg)))

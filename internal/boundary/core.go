@@ -5,6 +5,7 @@ package boundary
 
 import (
 	"container/heap"
+	"slices"
 	"time"
 
 	"github.com/agentcontinuity/otelcol-continuity/internal/classify"
@@ -12,11 +13,10 @@ import (
 
 // Core holds sessions. It is not safe for concurrent use: its owner locks.
 type Core struct {
-	cfg      *Config
-	fleet    Fleet
-	sessions map[SessionKey]*session
-	wakes    wakes
-	stats    Stats
+	cfg   *Config
+	fleet Fleet
+	slots slots
+	stats Stats
 	// changed are the sessions that were touched since Changes was last called.
 	changed map[SessionKey]struct{}
 }
@@ -24,7 +24,7 @@ type Core struct {
 // New returns an empty core. The configuration is shared and read only.
 func New(cfg *Config, fleet Fleet) *Core {
 	return &Core{
-		cfg: cfg, fleet: fleet, sessions: map[SessionKey]*session{}, stats: Stats{States: map[classify.State]int{}},
+		cfg: cfg, fleet: fleet, slots: newSlots(), stats: Stats{States: map[classify.State]int{}},
 		changed: map[SessionKey]struct{}{},
 	}
 }
@@ -34,8 +34,10 @@ type Mark struct {
 	bound  *bound
 	reason classify.Reason
 	// plain marks get the boundary id only (snapshots).
-	plain  bool
-	frozen *Annotation
+	plain bool
+	// awaited is set where somebody will ask for the annotation.
+	awaited bool
+	frozen  *Annotation
 }
 
 // Annotation is what is written beside an event.
@@ -70,10 +72,14 @@ func (c *Core) Annotation(m *Mark) Annotation {
 // annotated.
 func (c *Core) Observe(now time.Time, ev *Event) (*Mark, Result) {
 	var res Result
-	s := c.sessions[ev.Key.SessionKey]
+	defer c.rest(maxAwake)
+	s := c.session(ev.Key.SessionKey)
 	if s == nil {
 		if !opensSession(ev) {
-			c.report(ev, &res)
+			if ev.Kind == Activity && ev.Runtime != "" {
+				c.fleet.Saw(ev.Key.Tenant(), ev.Runtime, ReportsActivity)
+			}
+			c.report(now, nil, ev, &res)
 			return nil, res
 		}
 		if s = c.open(ev.Key.SessionKey, now, &res); s == nil {
@@ -88,8 +94,9 @@ func (c *Core) Observe(now time.Time, ev *Event) (*Mark, Result) {
 		res.count(Tally{What: CountDuplicate})
 		return annotated(ev, mark), res
 	}
-	c.report(ev, &res)
+	c.report(now, s, ev, &res)
 	mark := &Mark{plain: ev.Kind == Snapshot}
+	mark.awaited = annotated(ev, mark) != nil
 	if ev.TooMany {
 		s.reach(LimitInvariants)
 	}
@@ -222,16 +229,15 @@ func (c *Core) open(key SessionKey, now time.Time, res *Result) *session {
 		res.reach(LimitSessions)
 		return nil
 	}
-	s := &session{core: c, key: key, origin: key, touched: now, index: -1}
+	s := &session{core: c, key: key, origin: key, touched: now}
 	s.weight = sessionWeight + keyWeight + len(key.Scope) + len(key.Session)
-	c.sessions[key] = s
+	c.slots.add(s)
 	return s
 }
 
 // remove clears a session from map, heap and counters.
 func (c *Core) remove(s *session) {
 	c.detach(s)
-	c.fleet.Weigh(-s.told)
 	for range s.places() {
 		c.fleet.GiveSession()
 	}
@@ -258,20 +264,24 @@ func (c *Core) settleSession(s *session, now time.Time) {
 
 // schedule puts a session where its next wake belongs.
 func (s *session) schedule() {
-	s.wake = s.nextWake()
-	if s.index < 0 {
-		heap.Push(&s.core.wakes, s)
+	t, at := &s.core.slots, s.nextWake()
+	if t.epoch.IsZero() {
+		t.epoch = at
+	}
+	s.slot.wake = at.Sub(t.epoch)
+	if s.slot.index < 0 {
+		heap.Push(&t.wakes, s.slot)
 	} else {
-		heap.Fix(&s.core.wakes, s.index)
+		heap.Fix(&t.wakes, int(s.slot.index))
 	}
 }
 
 // Next is when Expire has something to do; false where nothing is scheduled.
 func (c *Core) Next() (time.Time, bool) {
-	if len(c.wakes) == 0 {
+	if len(c.slots.wakes) == 0 {
 		return time.Time{}, false
 	}
-	return c.wakes[0].wake, true
+	return c.slots.epoch.Add(c.slots.wakes[0].wake), true
 }
 
 // expireBatch is one turn of Expire: short enough that nobody who waits for the
@@ -282,11 +292,12 @@ const expireBatch = 16
 // that more is due.
 func (c *Core) Expire(now time.Time) (Result, bool) {
 	var res Result
+	defer c.rest(maxAwake)
 	for range expireBatch {
 		if next, ok := c.Next(); !ok || next.After(now) {
 			return res, false
 		}
-		c.wakes[0].expire(now, &res)
+		c.wake(c.slots.wakes[0]).expire(now, &res)
 	}
 	next, ok := c.Next()
 	return res, ok && !next.After(now)
@@ -296,7 +307,11 @@ func (c *Core) Expire(now time.Time) (Result, bool) {
 // that forgets must not leave windows open in silence.
 func (c *Core) Shutdown(now time.Time) Result {
 	var res Result
-	for _, s := range c.sessions {
+	for _, p := range c.slots.all() {
+		if p.session == nil && !c.briefly(p.packed).waits {
+			continue
+		}
+		s := c.wake(p)
 		for _, k := range s.agents {
 			for _, l := range k.waiting {
 				l.waitUntil = now // its snapshot will not come any more
@@ -310,6 +325,7 @@ func (c *Core) Shutdown(now time.Time) Result {
 		}
 		s.countReached(&res)
 		c.settleSession(s, now)
+		c.rest(maxAwake)
 	}
 	return res
 }
@@ -318,19 +334,28 @@ func (c *Core) Shutdown(now time.Time) Result {
 // boundary is open, the worse of it and unverified; NoState where the key never
 // had a boundary.
 func (c *Core) State(key Key) classify.State {
-	s := c.sessions[key.SessionKey]
-	if s == nil {
+	p := c.slots.find(key.SessionKey)
+	switch {
+	case p == nil:
 		return classify.NoState
-	}
-	k := s.find(key.Agent)
-	if k == nil {
-		return classify.NoState
-	}
-	state := k.sessionState()
-	for _, x := range k.bounds {
-		if x.open() {
-			return classify.Worse(state, classify.Unverified)
+	case p.session == nil: // it goes on resting
+		for _, a := range c.briefly(p.packed).agents {
+			if a.agent == key.Agent {
+				return a.state
+			}
 		}
+		return classify.NoState
+	}
+	if k := p.session.find(key.Agent); k != nil {
+		return k.state()
+	}
+	return classify.NoState
+}
+
+func (k *keyState) state() classify.State {
+	state := k.sessionState()
+	if slices.ContainsFunc(k.bounds, (*bound).open) {
+		return classify.Worse(state, classify.Unverified)
 	}
 	return state
 }

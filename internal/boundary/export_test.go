@@ -11,3 +11,16 @@ func Reencode(value []byte) ([]byte, error) {
 	}
 	return encodeSession(s), nil
 }
+
+// Rest packs every session, as if nobody waited for an annotation.
+func (c *Core) Rest() {
+	for _, p := range c.slots.all() {
+		if p.session == nil {
+			continue
+		}
+		for _, m := range p.session.seen.marks {
+			m.awaited = false
+		}
+	}
+	c.rest(0)
+}

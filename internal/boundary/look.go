@@ -39,6 +39,9 @@ func newLook(ev *Event, now time.Time, turn uint64, mark *Mark) *look {
 	}
 }
 
+// waits reports whether its mark is still to be given a boundary.
+func (l *look) waits() bool { return l.mark != nil && l.mark.bound == nil }
+
 func (l *look) time() classify.Instant { return l.event.Or(l.received) }
 
 func (l *look) find(name string) *Statement {

@@ -215,7 +215,12 @@ func (m *model) observe(now time.Time, ev *boundary.Event) []out {
 	}
 	if s == nil {
 		switch ev.Kind {
-		case boundary.SessionStart, boundary.SessionEnd, boundary.Activity:
+		case boundary.Activity:
+			if ev.Runtime != "" {
+				m.fleet.Saw(ev.Key.Tenant(), ev.Runtime, boundary.ReportsActivity)
+			}
+			return nil
+		case boundary.SessionStart, boundary.SessionEnd:
 			return nil // nothing is known of it, and nothing need be
 		case boundary.Completion:
 			if !ev.Outcome.Happened() {
@@ -271,7 +276,8 @@ func (m *model) observe(now time.Time, ev *boundary.Event) []out {
 			}
 			m.wake(k, ev)
 			for _, b := range k.bounds {
-				if b.state == mOpen && b.deadline.IsZero() {
+				end := max(b.lastEnd, b.openedEnd)
+				if b.state == mOpen && b.deadline.IsZero() && (!m.time(ev).Before(end) || end.After(classify.At(now))) {
 					m.arm(b)
 				}
 			}
@@ -636,7 +642,7 @@ func (m *model) look(k *mAgent, ev *boundary.Event) {
 	m.wake(k, ev)
 	l := &mLook{ev: ev, at: m.now, seq: m.turn()}
 	open := k.openFor(ev.BoundaryID)
-	if len(open) == 0 {
+	if !slices.ContainsFunc(open, func(b *mBound) bool { return b.snaps > 0 }) {
 		k.waiting = append(k.waiting, l)
 		return
 	}

@@ -242,7 +242,8 @@ func (s *session) observation(now time.Time, ev *Event, mark *Mark, res *Result)
 	k.resume(now, ev)
 	l := newLook(ev, now, k.nextTurn(), mark)
 	open := k.openAll(ev.BoundaryID)
-	if len(open) == 0 {
+	if !slices.ContainsFunc(open, func(x *bound) bool { return x.snapshots > 0 }) {
+		// A completion may have overtaken the snapshot too.
 		mark.reason = classify.AwaitingSnapshot
 		l.waitUntil = now.Add(k.core.cfg.ReorderGrace)
 		k.waiting = append(k.waiting, l)

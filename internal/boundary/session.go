@@ -27,12 +27,15 @@ type session struct {
 	touched time.Time
 	// stored is when it was last to be stored.
 	stored time.Time
-	wake   time.Time
-	index  int // in the core's heap
+	// slot is its place in the core, newer and older are its neighbours among the
+	// sessions that are awake.
+	slot         *slot
+	newer, older *session
 	// weight estimates the bytes it holds, measured is what they were when it was
-	// last measured, told what the fleet knows; stale says that it may hold less.
-	weight, measured, told int
-	stale                  bool
+	// last measured; stale says that it may hold less. wordsWeight is that of the
+	// words that it holds while it rests.
+	weight, measured, wordsWeight int
+	stale                         bool
 	// tight is set while an event is taken for which there are no bytes left:
 	// nothing new is begun for it.
 	tight bool

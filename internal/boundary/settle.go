@@ -137,7 +137,8 @@ func (k *keyState) resume(now time.Time, ev *Event) bool {
 	kind, at, resumed := ev.Kind, ev.Time.Or(classify.At(now)), false
 	for _, x := range k.bounds {
 		// What happened before the end is a leftover that was flushed late.
-		if x.status == parked && !at.Before(x.parkedAt) || kind == Activity && x.status == armed && x.deadline.IsZero() {
+		begins := kind == Activity && x.status == armed && x.deadline.IsZero() && x.workSince(at, now)
+		if x.status == parked && !at.Before(x.parkedAt) || begins {
 			x.arm(now)
 			resumed = true
 		}
@@ -145,10 +146,20 @@ func (k *keyState) resume(now time.Time, ev *Event) bool {
 	return resumed
 }
 
+// workSince reports whether work at a time came after the compaction. An end that is
+// ahead of the collector's clock tells nothing.
+func (x *bound) workSince(at classify.Instant, now time.Time) bool {
+	end := max(x.lastEnd, x.openedEnd)
+	return !at.Before(end) || end.After(classify.At(now))
+}
+
 // wrote takes a change that the agent made while nobody knew what it still knew.
 // It reports whether there was such a boundary.
 func (k *keyState) wrote(at classify.Instant) bool {
 	counted := false
+	if slices.ContainsFunc(k.waiting, func(l *look) bool { return !at.Before(l.time()) }) {
+		return false // the look is there already, only its snapshot is not
+	}
 	for _, x := range k.bounds {
 		if x.open() && !x.sufficient && !at.Before(x.lastEnd) {
 			x.writes++

@@ -21,7 +21,8 @@ func sizeOf[T any]() int { return int(reflect.TypeFor[T]().Size()) }
 // What things weigh apart from their texts and lists; a pointer to each, and its
 // place in a slice or map, included.
 var (
-	sessionWeight   = sizeOf[session]() + 192
+	sessionWeight   = sizeOf[session]() + slotWeight + 128
+	slotWeight      = sizeOf[slot]() + 64 // its entry in the table and the heap, its share of both
 	keyWeight       = sizeOf[keyState]() + 32
 	boundWeight     = sizeOf[bound]() + 80 // its id, and where it lies
 	lookWeight      = sizeOf[look]() + 24
@@ -256,10 +257,7 @@ func (s *session) weigh() {
 	if s.stale || s.weight > 2*s.measured+coarse {
 		s.remeasure()
 	}
-	if s.weight != s.told {
-		s.core.fleet.Weigh(s.weight - s.told)
-		s.told = s.weight
-	}
+	s.core.weighAs(s.slot, s.weight)
 }
 
 func (s *session) remeasure() {

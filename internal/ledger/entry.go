@@ -44,6 +44,12 @@ func (e *Entry) Withdraws() bool { return e.Digest == "" }
 // MaxLine is the longest line that is read, in bytes. A longer one is no entry.
 const MaxLine = 1 << 16
 
+// MaxSize is the longest ledger, in bytes: some 60000 decisions. Of a longer one
+// nothing is read, and nothing is added to it.
+const MaxSize = 16 << 20
+
+var errSize = fmt.Errorf("a ledger has at most %d bytes", MaxSize)
+
 func (e *Entry) check() error {
 	switch {
 	case e.V != Version:

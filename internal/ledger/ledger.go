@@ -54,6 +54,13 @@ func (l *Ledger) append(line []byte) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }() // which frees the lock
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	if info.Size() > MaxSize-int64(len(line)) {
+		return errSize // what is longer would not be read again
+	}
 	torn, err := isTorn(file)
 	if err != nil {
 		return err
@@ -96,7 +103,7 @@ type Bad struct {
 // none. A ledger that does not exist yet has none. It waits for no lock: a line
 // that is being written is a bad one at worst.
 func (l *Ledger) Read() ([]Entry, []Bad, error) {
-	text, err := os.ReadFile(l.path)
+	text, err := readRegular(l.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
 	}
@@ -105,6 +112,21 @@ func (l *Ledger) Read() ([]Entry, []Bad, error) {
 	}
 	entries, bad := parse(text)
 	return entries, bad, nil
+}
+
+// readRegular reads a file that is one, and not too long: to read a pipe would never
+// end, and a hook that takes too long is lost without a word.
+func readRegular(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, &os.PathError{Op: "read", Path: path, Err: errors.New("it is no regular file")}
+	case info.Size() > MaxSize:
+		return nil, &os.PathError{Op: "read", Path: path, Err: errSize}
+	}
+	return os.ReadFile(path)
 }
 
 func parse(text []byte) (entries []Entry, bad []Bad) {
@@ -124,16 +146,21 @@ func parse(text []byte) (entries []Entry, bad []Bad) {
 	return entries, bad
 }
 
+var errNoEntry = errors.New("it is no JSON object of an entry")
+
 // parseLine reads one line. Its errors name no text of the line, which may be a
 // value.
 func parseLine(line []byte) (Entry, error) {
 	if len(line) > MaxLine {
 		return Entry{}, fmt.Errorf("it has %d bytes", len(line))
 	}
+	if !bytes.HasPrefix(bytes.TrimSpace(line), []byte("{")) {
+		return Entry{}, errNoEntry // a decoder for each line of rubbish takes long
+	}
 	decoder := json.NewDecoder(bytes.NewReader(line))
 	var e Entry
 	if err := decoder.Decode(&e); err != nil {
-		return Entry{}, errors.New("it is no JSON object of an entry")
+		return Entry{}, errNoEntry
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return Entry{}, errors.New("something follows the JSON object")

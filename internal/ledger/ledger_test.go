@@ -115,6 +115,22 @@ func TestBadLines(t *testing.T) {
 	require.Error(t, l.Append(entry("scope")))
 }
 
+// A ledger that cannot be read in time is an error, which a snapshot tells of. To
+// read on would be worse.
+func TestNoLedgerThatCannotEnd(t *testing.T) {
+	l := newLedger(t)
+	require.NoError(t, l.Append(entry("scope")))
+	require.NoError(t, os.Truncate(l.Path(), MaxSize+1))
+	_, _, err := l.Read()
+	require.ErrorIs(t, err, errSize)
+	require.ErrorIs(t, l.Append(entry("target")), errSize)
+	require.NoError(t, os.Truncate(l.Path(), MaxSize-100))
+	_, bad, err := l.Read()
+	require.NoError(t, err)
+	assert.Len(t, bad, 1)
+	require.ErrorIs(t, l.Append(entry("target")), errSize, "it must be readable afterwards")
+}
+
 func TestInForce(t *testing.T) {
 	e := func(name, session, digest string) Entry { return Entry{Name: name, Session: session, Digest: digest} }
 	for name, c := range map[string]struct {

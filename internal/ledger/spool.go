@@ -138,7 +138,7 @@ func list(dir string) ([]string, error) {
 	}
 	var names []string
 	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), suffix) && !e.IsDir() {
+		if strings.HasSuffix(e.Name(), suffix) && e.Type().IsRegular() { // to read a pipe would never end
 			names = append(names, e.Name())
 		}
 	}

@@ -78,12 +78,21 @@ func Annotate(event, enclosing pcommon.Map, a boundary.Annotation) {
 // MarkSession writes the state of its session on a span or record, and removes
 // what the sender wrote there in its place. Without a state it only removes.
 func MarkSession(attributes pcommon.Map, state classify.State) {
-	if state != classify.NoState {
-		replace(attributes, semconv.State, state.String())
-		return
+	found, n := pcommon.Value{}, 0
+	for key, value := range attributes.All() {
+		if key == semconv.State {
+			found, n = value, n+1
+		}
 	}
-	if _, forged := attributes.Get(semconv.State); forged {
+	switch {
+	case n == 0 && state == classify.NoState:
+	case n == 0:
+		attributes.PutStr(semconv.State, state.String())
+	case n == 1 && state != classify.NoState:
+		found.SetStr(state.String())
+	default:
 		removeAll(attributes, semconv.State)
+		putText(attributes, semconv.State, state.String())
 	}
 }
 

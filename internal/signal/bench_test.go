@@ -93,6 +93,19 @@ func BenchmarkPlainSpans(b *testing.B) {
 	perItem(b, batchSize)
 }
 
+// BenchmarkPlainSpansGenAI is what the row costs that looks at every span, against
+// BenchmarkPlainSpans of the same run.
+func BenchmarkPlainSpansGenAI(b *testing.B) {
+	cfg := DefaultConfig()
+	cfg.Runtimes = map[string]bool{"gen_ai": true}
+	r, td := NewReader(cfg), plainTraces()
+	b.ReportAllocs()
+	for b.Loop() {
+		r.Traces(td, nil, received, func(Item) {})
+	}
+	perItem(b, batchSize)
+}
+
 func BenchmarkPlainRecords(b *testing.B) {
 	r, ld := NewReader(DefaultConfig()), plainLogs()
 	b.ReportAllocs()

@@ -1,6 +1,7 @@
 package signal
 
 import (
+	"slices"
 	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -34,12 +35,35 @@ func (r *Reader) Key(attrs, scope, resource pcommon.Map, tenant []string) (bound
 // KeyIn is Key with a Scope that was computed before: it does not allocate.
 func (r *Reader) KeyIn(in string, attrs, scope, resource pcommon.Map) (boundary.Key, bool) {
 	p := places{n: 3, at: [4]pcommon.Map{attrs, scope, resource}}
+	hasSession, hasAgent := r.idsIn(attrs)
+	if !hasSession {
+		p = places{n: 2, at: [4]pcommon.Map{scope, resource}}
+	}
 	session, ok := p.lookup(r.sessions, p.n)
 	if !ok {
 		return boundary.Key{}, false
 	}
-	agent, _ := p.lookup(r.agents, 1)
-	return boundary.Key{SessionKey: boundary.SessionKey{Scope: in, Session: session.key()}, Agent: agent.key()}, true
+	key := boundary.Key{SessionKey: boundary.SessionKey{Scope: in, Session: session.key()}}
+	if hasAgent {
+		p.at[0] = attrs
+		agent, _ := p.lookup(r.agents, 1)
+		key.Agent = agent.key()
+	}
+	return key, true
+}
+
+// idsIn reports in one pass whether there is an attribute that can name a session,
+// and one that can name an agent: most spans have one of the first, none of the
+// second, and several that are neither.
+func (r *Reader) idsIn(attrs pcommon.Map) (session, agent bool) {
+	for key := range attrs.All() {
+		if r.idLengths>>min(len(key), lastLength)&1 == 0 {
+			continue
+		}
+		session = session || slices.Contains(r.sessions, key)
+		agent = agent || slices.Contains(r.agents, key)
+	}
+	return session, agent
 }
 
 // places are where an id is looked up, nearest first: the event, its span or

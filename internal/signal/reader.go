@@ -2,7 +2,6 @@ package signal
 
 import (
 	"slices"
-	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
@@ -45,24 +44,13 @@ func (i Item) silent() bool { return i.own && i.Event == nil }
 // Reader reads events. It is immutable and safe for concurrent use.
 type Reader struct {
 	sessions, agents, scopes []string
-	invariants               int
-	// named holds what names mean, by form; longest is the longest of them.
-	named   [forms]map[string]meaning
-	longest int
-	// heads hold the rows of first words, by form, anyName those of every name.
-	heads   [forms]map[string][]*Row
-	anyName [forms][]*Row
-	// initials are the first bytes of heads: most names need no further look.
-	initials   [forms][256]bool
-	readsSpans bool
+	// idLengths are the lengths of the names in sessions and agents, as in names.
+	idLengths  uint64
+	invariants int
+	// names hold what names mean, by form.
+	names [forms]names
 	// remove holds the attributes that never pass, redact those of the operator.
 	remove, redact map[string]struct{}
-}
-
-// meaning is what a name stands for. Native names win over recognisers.
-type meaning struct {
-	native boundary.Kind
-	rows   []*Row
 }
 
 // NewReader returns a reader for a configuration.
@@ -77,50 +65,21 @@ func newReader(cfg *Config, rows []Row) *Reader {
 		remove:     setOf(rawAttributes, cfg.RedactAttributes),
 		redact:     setOf(cfg.RedactAttributes),
 	}
-	for f := range r.named {
-		r.named[f], r.heads[f] = map[string]meaning{}, map[string][]*Row{}
+	for _, key := range slices.Concat(r.sessions, r.agents) {
+		r.idLengths |= 1 << min(len(key), lastLength)
 	}
 	for _, kind := range boundary.Kinds {
 		for _, name := range cfg.names(kind) {
-			r.addName(LogRecord, name, meaning{native: kind})
-			r.addName(SpanEvent, name, meaning{native: kind})
+			r.names[LogRecord].add(name, meaning{native: kind})
+			r.names[SpanEvent].add(name, meaning{native: kind})
 		}
 	}
 	for i := range rows {
 		if on, ok := cfg.Runtimes[rows[i].Runtime]; on || !ok && !rows[i].Off {
-			r.addRow(rows[i].prefer(r.sessions, r.agents))
+			r.names[rows[i].Form].addRow(rows[i].prefer(r.sessions, r.agents))
 		}
 	}
 	return r
-}
-
-func (r *Reader) addRow(row *Row) {
-	r.readsSpans = r.readsSpans || row.Form == Span
-	head, isHead := strings.CutSuffix(row.Name, anything)
-	switch {
-	case row.Name == "":
-		r.anyName[row.Form] = append(r.anyName[row.Form], row)
-	case isHead:
-		r.heads[row.Form][head] = append(r.heads[row.Form][head], row)
-		r.initials[row.Form][head[0]] = true
-	default:
-		r.addName(row.Form, row.Name, meaning{rows: []*Row{row}})
-	}
-}
-
-// addName lets a name mean something more. The first kind that has a name keeps
-// it; the empty name means nothing.
-func (r *Reader) addName(form Form, name string, m meaning) {
-	if name == "" {
-		return
-	}
-	known := r.named[form][name]
-	if known.native == boundary.NoKind {
-		known.native = m.native
-	}
-	known.rows = append(known.rows, m.rows...)
-	r.named[form][name] = known
-	r.longest = max(r.longest, len(name))
 }
 
 func cloneAll(texts []string) []string { return append([]string(nil), texts...) }

@@ -48,6 +48,10 @@ func cut(text string, limit int) string {
 // would merge everybody into one session.
 var nobody = [...]string{"unknown", "null", "undefined", "none", "n/a"}
 
+// longestNobody is the length of the longest of them, however its letters are
+// written: most ids are longer.
+const longestNobody = len("undefined")
+
 const zeroUUID = "00000000-0000-0000-0000-000000000000"
 
 // trimID returns text without the blanks around it and whether it names
@@ -62,9 +66,11 @@ func trimID(text string) (string, bool) {
 	case len(zeroUUID) - 4: // the UUID without its dashes
 		return text, strings.Trim(text, "0") != "" && utf8.ValidString(text)
 	}
-	for _, n := range nobody {
-		if strings.EqualFold(text, n) {
-			return "", false
+	if len(text) <= longestNobody {
+		for _, n := range nobody {
+			if strings.EqualFold(text, n) {
+				return "", false
+			}
 		}
 	}
 	return text, utf8.ValidString(text)

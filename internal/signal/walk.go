@@ -2,7 +2,6 @@ package signal
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -57,8 +56,12 @@ func (r *Reader) Traces(td ptrace.Traces, tenant []string, received time.Time, v
 		for j := range resource.ScopeSpans().Len() {
 			scope := resource.ScopeSpans().At(j)
 			at.scope = scope.Scope()
-			for k := range scope.Spans().Len() {
-				span := scope.Spans().At(k)
+			spans := scope.Spans()
+			for k := range spans.Len() {
+				span := spans.At(k)
+				if !r.mayTell(span) {
+					continue
+				}
 				items = r.readSpan(span, &at, items[:0])
 				for n := range items {
 					visit(items[n])
@@ -66,6 +69,21 @@ func (r *Reader) Traces(td ptrace.Traces, tenant []string, received time.Time, v
 			}
 		}
 	}
+}
+
+// mayTell reports whether a span or one of its events has a name that can mean
+// anything. It is all that unrecognised spans cost.
+func (r *Reader) mayTell(span ptrace.Span) bool {
+	if r.names[Span].may(span.Name()) {
+		return true
+	}
+	events := span.Events()
+	for i := range events.Len() {
+		if r.names[SpanEvent].may(events.At(i).Name()) {
+			return true
+		}
+	}
+	return false
 }
 
 // readSpan reads all events of a span before it cleans anything: they share the
@@ -83,7 +101,7 @@ func (r *Reader) readSpan(span ptrace.Span, at *around, items []Item) []Item {
 			time: event.Timestamp(), dropped: event.DroppedAttributesCount(), context: contextOf(span.TraceID(), span.SpanID()),
 		}, at))
 	}
-	if r.readsSpans {
+	if r.names[Span].may(span.Name()) {
 		failed := span.Status().Code() == ptrace.StatusCodeError
 		if kind, row := r.meaningOf(Span, span.Name(), subject{span.Attributes(), failed}, at); kind != boundary.NoKind {
 			items = append(items, r.read(&found{
@@ -121,16 +139,16 @@ func (r *Reader) Logs(ld plog.Logs, tenant []string, received time.Time, visit f
 		for j := range resource.ScopeLogs().Len() {
 			scope := resource.ScopeLogs().At(j)
 			at.scope = scope.Scope()
-			for k := range scope.LogRecords().Len() {
-				record := scope.LogRecords().At(k)
+			records := scope.LogRecords()
+			for k := range records.Len() {
+				record := records.At(k)
 				kind, row := r.recordMeaning(record, &at)
 				if kind == boundary.NoKind {
 					continue
 				}
-				// A record's time is when it happened, never when it was observed.
 				item := r.read(&found{
 					kind: kind, row: row, form: LogRecord, attrs: record.Attributes(), enclosing: record.Attributes(),
-					time: record.Timestamp(), dropped: record.DroppedAttributesCount(), context: contextOf(record.TraceID(), record.SpanID()),
+					time: happened(record, kind), dropped: record.DroppedAttributesCount(), context: contextOf(record.TraceID(), record.SpanID()),
 				}, &at)
 				if !item.own {
 					r.clean(record.Attributes())
@@ -144,33 +162,47 @@ func (r *Reader) Logs(ld plog.Logs, tenant []string, received time.Time, visit f
 	}
 }
 
-// recordMeaning tries what may name a record: the first that equals a known
-// name counts. Real EventNames can be source lines, and real bodies whole
-// conversations.
-func (r *Reader) recordMeaning(record plog.LogRecord, at *around) (boundary.Kind, *Row) {
-	s := subject{attrs: record.Attributes()}
-	if name := record.EventName(); name != "" {
-		if kind, row := r.meaningOf(LogRecord, name, s, at); kind != boundary.NoKind {
-			return kind, row
-		}
+// happened is a record's time: when it happened, never when it was observed. Work
+// is no evidence, and some agents (Codex) give its records only the latter. Where
+// the end of a session overtakes them, they are leftovers and no sign of life.
+func happened(record plog.LogRecord, kind boundary.Kind) pcommon.Timestamp {
+	if record.Timestamp() == 0 && kind == boundary.Activity {
+		return record.ObservedTimestamp()
 	}
-	if name, ok := record.Attributes().Get(semconv.EventName); ok && name.Type() == pcommon.ValueTypeStr {
-		if kind, row := r.meaningOf(LogRecord, name.Str(), s, at); kind != boundary.NoKind {
-			return kind, row
-		}
-	}
-	if body := record.Body(); body.Type() == pcommon.ValueTypeStr {
-		if kind, row := r.meaningOf(LogRecord, body.Str(), s, at); kind != boundary.NoKind {
-			return kind, row
-		}
-	}
-	return firstOf(r.anyName[LogRecord], s, at)
+	return record.Timestamp()
 }
 
-// meaningOf looks a name up. It is all that unrecognised telemetry costs.
+// recordMeaning tries what may name a record: the first that equals a known
+// name counts. Real EventNames can be source lines, and real bodies whole
+// conversations. It is all that unrecognised records cost.
+func (r *Reader) recordMeaning(record plog.LogRecord, at *around) (boundary.Kind, *Row) {
+	n := &r.names[LogRecord]
+	if name := record.EventName(); n.may(name) {
+		if kind, row := r.meaningOf(LogRecord, name, subject{attrs: record.Attributes()}, at); kind != boundary.NoKind {
+			return kind, row
+		}
+	}
+	if name, ok := record.Attributes().Get(semconv.EventName); ok && name.Type() == pcommon.ValueTypeStr && n.may(name.Str()) {
+		if kind, row := r.meaningOf(LogRecord, name.Str(), subject{attrs: record.Attributes()}, at); kind != boundary.NoKind {
+			return kind, row
+		}
+	}
+	if body := record.Body(); body.Type() == pcommon.ValueTypeStr && n.may(body.Str()) {
+		if kind, row := r.meaningOf(LogRecord, body.Str(), subject{attrs: record.Attributes()}, at); kind != boundary.NoKind {
+			return kind, row
+		}
+	}
+	if len(n.any) == 0 {
+		return boundary.NoKind, nil
+	}
+	return firstOf(n.any, subject{attrs: record.Attributes()}, at)
+}
+
+// meaningOf looks up a name that may mean something.
 func (r *Reader) meaningOf(form Form, name string, s subject, at *around) (boundary.Kind, *Row) {
-	if len(name) <= r.longest { // do not hash a body of a megabyte
-		if m, ok := r.named[form][name]; ok {
+	n := &r.names[form]
+	if len(name) <= n.longest {
+		if m, ok := n.exact[name]; ok {
 			if m.native != boundary.NoKind {
 				return m.native, nil
 			}
@@ -179,17 +211,13 @@ func (r *Reader) meaningOf(form Form, name string, s subject, at *around) (bound
 			}
 		}
 	}
-	if len(r.heads[form]) > 0 && name != "" && r.initials[form][name[0]] {
-		if head, _, ok := strings.Cut(name, " "); ok {
-			if kind, row := firstOf(r.heads[form][head], s, at); row != nil {
-				return kind, row
-			}
-		}
+	if kind, row := firstOf(n.underHead(name), s, at); row != nil {
+		return kind, row
 	}
 	if form == LogRecord { // a record has several names: recordMeaning looks at this once
 		return boundary.NoKind, nil
 	}
-	return firstOf(r.anyName[form], s, at)
+	return firstOf(n.any, s, at)
 }
 
 func firstOf(rows []*Row, s subject, at *around) (boundary.Kind, *Row) {

@@ -3,6 +3,7 @@ package continuityprocessor
 import (
 	"context"
 	"errors"
+	"time"
 
 	"go.opentelemetry.io/collector/pipeline"
 	"go.opentelemetry.io/otel/metric"
@@ -14,6 +15,8 @@ import (
 // gauged is what gauges read when somebody asks for them.
 type gauged interface {
 	stats() boundary.Stats
+	openNow() boundary.Open
+	windowOf(runtime string) time.Duration
 	waiting() map[pipeline.Signal]int
 	sessionsUsed() int
 	memoryUsed() int64
@@ -29,6 +32,26 @@ func (t *telemetry) observe(g gauged, limit int, memory int64) error {
 	return errors.Join(
 		b.RegisterProcessorContinuityBoundariesOpenCallback(func(_ context.Context, o metric.Int64Observer) error {
 			o.Observe(int64(g.stats().Open))
+			return nil
+		}),
+		b.RegisterProcessorContinuityBoundariesOpenAgeCallback(func(_ context.Context, o metric.Int64Observer) error {
+			open := g.openNow()
+			for label, option := range t.ages {
+				o.Observe(int64(open.Counts[label.window][label.age]), option)
+			}
+			return nil
+		}),
+		b.RegisterProcessorContinuityBoundariesOpenOldestCallback(func(_ context.Context, o metric.Float64Observer) error {
+			open := g.openNow()
+			for status, option := range t.windows {
+				o.Observe(open.Oldest[status].Seconds(), option)
+			}
+			return nil
+		}),
+		b.RegisterProcessorContinuityWindowCallback(func(_ context.Context, o metric.Float64Observer) error {
+			for runtime, option := range t.looks {
+				o.Observe(g.windowOf(runtime).Seconds(), option)
+			}
 			return nil
 		}),
 		b.RegisterProcessorContinuitySessionsCallback(func(_ context.Context, o metric.Int64Observer) error {

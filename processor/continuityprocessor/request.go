@@ -44,7 +44,7 @@ func (s *shared) traces(ctx context.Context, origin boundary.Origin, td ptrace.T
 	r := request{shared: s, origin: origin, now: s.state.now(), tenant: s.tenant(ctx)}
 	s.reader.Traces(td, r.tenant, r.now, r.take)
 	if s.cfg.Annotate == AnnotateSession {
-		r.markSpans(td)
+		s.markSpans(td, r.tenant)
 	}
 	return r.finish(ctx)
 }
@@ -54,7 +54,7 @@ func (s *shared) logs(ctx context.Context, origin boundary.Origin, ld plog.Logs)
 	r := request{shared: s, origin: origin, now: s.state.now(), tenant: s.tenant(ctx)}
 	s.reader.Logs(ld, r.tenant, r.now, r.take)
 	if s.cfg.Annotate == AnnotateSession {
-		r.markRecords(ld)
+		s.markRecords(ld, r.tenant)
 	}
 	return r.finish(ctx)
 }
@@ -97,34 +97,49 @@ func (r *request) finish(ctx context.Context) error {
 	return r.shared.stored(ctx)
 }
 
+// marker knows the state of the session of which the last span or record was: the
+// next one is most often of the same.
+type marker struct {
+	*shared
+	in    string
+	key   boundary.Key
+	known bool
+	found classify.State
+}
+
 // markSpans writes the state of its session on every span of one that has had a
 // boundary. Annotations come after it and count more.
-func (r *request) markSpans(td ptrace.Traces) {
+func (s *shared) markSpans(td ptrace.Traces, tenant []string) {
+	m := marker{shared: s}
 	for _, rs := range td.ResourceSpans().All() {
-		in := r.shared.reader.Scope(rs.Resource().Attributes(), r.tenant)
+		m.in = s.reader.Scope(rs.Resource().Attributes(), tenant)
 		for _, ss := range rs.ScopeSpans().All() {
 			for _, span := range ss.Spans().All() {
-				r.mark(in, span.Attributes(), ss.Scope().Attributes(), rs.Resource().Attributes())
+				m.mark(span.Attributes(), ss.Scope().Attributes(), rs.Resource().Attributes())
 			}
 		}
 	}
 }
 
-func (r *request) markRecords(ld plog.Logs) {
+func (s *shared) markRecords(ld plog.Logs, tenant []string) {
+	m := marker{shared: s}
 	for _, rl := range ld.ResourceLogs().All() {
-		in := r.shared.reader.Scope(rl.Resource().Attributes(), r.tenant)
+		m.in = s.reader.Scope(rl.Resource().Attributes(), tenant)
 		for _, sl := range rl.ScopeLogs().All() {
 			for _, record := range sl.LogRecords().All() {
-				r.mark(in, record.Attributes(), sl.Scope().Attributes(), rl.Resource().Attributes())
+				m.mark(record.Attributes(), sl.Scope().Attributes(), rl.Resource().Attributes())
 			}
 		}
 	}
 }
 
-func (r *request) mark(in string, attrs, scope, resource pcommon.Map) {
+func (m *marker) mark(attrs, scope, resource pcommon.Map) {
 	current := classify.NoState
-	if key, ok := r.shared.reader.KeyIn(in, attrs, scope, resource); ok {
-		current = r.shared.state.of(key)
+	if key, ok := m.reader.KeyIn(m.in, attrs, scope, resource); ok {
+		if !m.known || key != m.key {
+			m.key, m.known, m.found = key, true, m.state.of(key)
+		}
+		current = m.found
 	}
 	receipt.MarkSession(attrs, current)
 }

@@ -275,6 +275,20 @@ func (s *state) stats() boundary.Stats {
 	return total
 }
 
+// openNow sums what is open over all shards.
+func (s *state) openNow() boundary.Open {
+	var total boundary.Open
+	now := s.now()
+	for i := range s.shards {
+		s.shards[i].mu.Lock()
+		s.shards[i].core.AddOpen(now, &total)
+		s.shards[i].mu.Unlock()
+	}
+	return total
+}
+
+func (s *state) windowOf(runtime string) time.Duration { return s.cfg.WindowOf(runtime) }
+
 func (s *state) waiting() map[pipeline.Signal]int { return s.outbox.waiting() }
 
 func (s *state) sessionsUsed() int { return int(s.fleet.used.Load()) }

@@ -2,6 +2,7 @@ package continuityprocessor
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"go.opentelemetry.io/collector/component"
@@ -16,7 +17,7 @@ import (
 )
 
 // telemetry is what the processor says of itself. It never names a session: a
-// label has a closed set of values, and what is not in it is otherRuntime.
+// label has a closed set of values, and what is not in it is other.
 type telemetry struct {
 	builder *metadata.TelemetryBuilder
 	// runtimes are the values of the label runtime.
@@ -26,6 +27,10 @@ type telemetry struct {
 	durations   map[classify.State]metric.MeasurementOption
 	looks       map[string]metric.MeasurementOption
 	compactions map[compactionLabels]metric.MeasurementOption
+	tokens      map[tokenLabels]metric.MeasurementOption
+	activities  map[activityLabels]metric.MeasurementOption
+	ages        map[ageLabels]metric.MeasurementOption
+	windows     map[boundary.WindowStatus]metric.MeasurementOption
 	alerts      map[alertLabels]metric.MeasurementOption
 	kinds       map[boundary.AlertKind]metric.MeasurementOption
 	limits      map[boundary.Limit]metric.MeasurementOption
@@ -40,18 +45,52 @@ type boundaryLabels struct {
 }
 
 type compactionLabels struct {
-	outcome boundary.Outcome
-	runtime string
+	outcome          boundary.Outcome
+	runtime, trigger string
+}
+
+type tokenLabels struct{ side, runtime string }
+
+type activityLabels struct {
+	activity string
+	state    classify.State
+}
+
+type ageLabels struct {
+	age    int // index of boundary.Ages
+	window boundary.WindowStatus
+}
+
+// Senders choose the names of runtimes, triggers and activities: other stands for
+// all that neither Continuity nor the configuration knows, unknown for what is not
+// stated.
+const (
+	other   = "other"
+	unknown = "unknown"
+)
+
+var (
+	triggers   = []string{"auto", "manual", other, unknown}
+	activities = []string{"working", "waiting_human", other, unknown}
+	sides      = []string{"before", "after"}
+	ages       = []string{"1m", "5m", "15m", "1h", "1d", "older"}
+)
+
+// among returns the text where it is one of known.
+func among(known []string, text string) string {
+	switch {
+	case text == "":
+		return unknown
+	case slices.Contains(known, text):
+		return text
+	}
+	return other
 }
 
 type alertLabels struct {
 	kind   boundary.AlertKind
 	status boundary.AlertStatus
 }
-
-// otherRuntime stands for all runtimes that neither Continuity nor the
-// configuration knows: senders choose the name.
-const otherRuntime = "other"
 
 func newTelemetry(set component.TelemetrySettings, cfg *Config) (*telemetry, error) {
 	builder, err := metadata.NewTelemetryBuilder(set)
@@ -60,11 +99,15 @@ func newTelemetry(set component.TelemetrySettings, cfg *Config) (*telemetry, err
 	}
 	t := &telemetry{
 		builder:     builder,
-		runtimes:    map[string]struct{}{otherRuntime: {}},
+		runtimes:    map[string]struct{}{other: {}},
 		boundaries:  map[boundaryLabels]metric.MeasurementOption{},
 		durations:   map[classify.State]metric.MeasurementOption{},
 		looks:       map[string]metric.MeasurementOption{},
 		compactions: map[compactionLabels]metric.MeasurementOption{},
+		tokens:      map[tokenLabels]metric.MeasurementOption{},
+		activities:  map[activityLabels]metric.MeasurementOption{},
+		ages:        map[ageLabels]metric.MeasurementOption{},
+		windows:     map[boundary.WindowStatus]metric.MeasurementOption{},
 		alerts:      map[alertLabels]metric.MeasurementOption{},
 		kinds:       map[boundary.AlertKind]metric.MeasurementOption{},
 		limits:      map[boundary.Limit]metric.MeasurementOption{},
@@ -100,7 +143,24 @@ func (t *telemetry) makeLabels() {
 	for runtime := range t.runtimes {
 		t.looks[runtime] = labels("runtime", runtime)
 		for _, outcome := range boundary.Outcomes {
-			t.compactions[compactionLabels{outcome, runtime}] = labels("outcome", outcome.String(), "runtime", runtime)
+			for _, trigger := range triggers {
+				t.compactions[compactionLabels{outcome, runtime, trigger}] = labels(
+					"outcome", outcome.String(), "runtime", runtime, "trigger", trigger)
+			}
+		}
+		for _, side := range sides {
+			t.tokens[tokenLabels{side, runtime}] = labels("side", side, "runtime", runtime)
+		}
+	}
+	for _, activity := range activities {
+		for _, state := range classify.States {
+			t.activities[activityLabels{activity, state}] = labels("activity", activity, "state", state.String())
+		}
+	}
+	for _, status := range boundary.WindowStatuses {
+		t.windows[status] = labels("window", status.String())
+		for i, age := range ages {
+			t.ages[ageLabels{i, status}] = labels("age", age, "window", status.String())
 		}
 	}
 	for _, kind := range boundary.AlertKinds {
@@ -126,6 +186,12 @@ func (t *telemetry) startAtZero() {
 	}
 	for _, option := range t.compactions {
 		b.ProcessorContinuityCompactions.Add(ctx, 0, option)
+	}
+	for _, option := range t.tokens {
+		b.ProcessorContinuityCompactionTokens.Add(ctx, 0, option)
+	}
+	for _, option := range t.activities {
+		b.ProcessorContinuityBoundaryActivity.Add(ctx, 0, option)
 	}
 	for _, option := range t.alerts {
 		b.ProcessorContinuityAlerts.Add(ctx, 0, option)
@@ -175,6 +241,9 @@ func (t *telemetry) recordReceipt(r *boundary.Receipt) {
 	if option, ok := t.boundaries[boundaryLabels{r.Boundary, r.Coverage, t.runtime(r.Runtime)}]; ok {
 		b.ProcessorContinuityBoundaries.Add(ctx, 1, option)
 	}
+	if option, ok := t.activities[activityLabels{among(activities, r.Activity), r.Boundary}]; ok {
+		b.ProcessorContinuityBoundaryActivity.Add(ctx, 1, option)
+	}
 	if option, ok := t.durations[r.Boundary]; ok && !r.Start.IsZero() {
 		b.ProcessorContinuityBoundaryDuration.Record(ctx, r.End.Sub(r.Start).Seconds(), option)
 	}
@@ -193,14 +262,31 @@ func (t *telemetry) recordTally(tally boundary.Tally) {
 	case boundary.CountSuperseded:
 		b.ProcessorContinuitySnapshotsSuperseded.Add(ctx, 1)
 	case boundary.CountCompaction:
-		if option, ok := t.compactions[compactionLabels{tally.Outcome, t.runtime(tally.Runtime)}]; ok {
+		runtime := t.runtime(tally.Runtime)
+		if option, ok := t.compactions[compactionLabels{tally.Outcome, runtime, among(triggers, tally.Trigger)}]; ok {
 			b.ProcessorContinuityCompactions.Add(ctx, 1, option)
 		}
+		if tally.Since >= 0 {
+			b.ProcessorContinuityCompactionInterval.Record(ctx, tally.Since.Seconds(), t.looks[runtime])
+		}
+		t.recordTokens(tally)
+	case boundary.CountRetold: // of a hook and the agent, one knows the tokens
+		t.recordTokens(tally)
 	case boundary.CountRejected:
 		t.recordRejected(tally.Reason)
 	case boundary.CountLimit:
 		t.recordLimit(tally.Limit, 1)
 	}
+}
+
+// recordTokens counts what a compaction left of the context.
+func (t *telemetry) recordTokens(tally boundary.Tally) {
+	if !tally.Outcome.Happened() || tally.TokensBefore <= 0 || tally.TokensAfter <= 0 {
+		return
+	}
+	ctx, add, runtime := context.Background(), t.builder.ProcessorContinuityCompactionTokens.Add, t.runtime(tally.Runtime)
+	add(ctx, tally.TokensBefore, t.tokens[tokenLabels{"before", runtime}])
+	add(ctx, tally.TokensAfter, t.tokens[tokenLabels{"after", runtime}])
 }
 
 // recordLimit counts a limit that was reached.
@@ -241,7 +327,7 @@ func (t *telemetry) runtime(name string) string {
 	if _, known := t.runtimes[name]; known {
 		return name
 	}
-	return otherRuntime
+	return other
 }
 
 func (t *telemetry) reason(r classify.Reason) metric.MeasurementOption {

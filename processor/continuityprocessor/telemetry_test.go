@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -83,6 +84,10 @@ func (m *measured) value(t *testing.T, name string, pairs ...string) (sum int64,
 		for _, p := range data.DataPoints {
 			add(p.Attributes, p.Value)
 		}
+	case metricdata.Gauge[float64]:
+		for _, p := range data.DataPoints {
+			add(p.Attributes, int64(p.Value))
+		}
 	case metricdata.Histogram[float64]:
 		for _, p := range data.DataPoints {
 			add(p.Attributes, int64(p.Count))
@@ -104,7 +109,8 @@ func TestCountersBeginAtZero(t *testing.T) {
 	m := measure(t)
 	for name, pairs := range map[string][]string{
 		"boundaries": {"state", "conflicting", "coverage", "observed", "runtime", "claude_code"}, "alerts": {"kind", "decision_dropped", "status", "closed"},
-		"compactions": {"outcome", "no_op", "runtime", "other"}, "events_rejected": {"reason", "session_missing"}, "findings": {"reason", "match"},
+		"compactions": {"outcome", "no_op", "runtime", "other", "trigger", "manual"}, "compaction_tokens": {"side", "after", "runtime", "opencode"},
+		"boundary_activity": {"activity", "working", "state", "conflicting"}, "events_rejected": {"reason", "session_missing"}, "findings": {"reason", "match"},
 		"events_duplicate": nil, "observations_late": nil, "snapshots_superseded": nil, "storage_errors": {"operation", "write"},
 		"outbox_refused": {"signal", "traces"}, "outbox_dropped": {"signal", "logs"}, "boundaries_open": nil, "sessions": {"state", "dropped"},
 		"sessions_used": nil, "alerts_active": {"kind", "reconciliation_required"}, "outbox_length": {"signal", "traces"},
@@ -150,6 +156,80 @@ func TestWhatIsCounted(t *testing.T) {
 			require.NotContains(t, v.AsString(), "secret")
 		}
 	})
+}
+
+// A compaction that a hook and the agent both tell of counts once, and its tokens
+// with whoever knows them.
+func TestCompactionsAreCounted(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		m := measure(t)
+		end := func(session, trigger string, more map[string]any) {
+			attrs := map[string]any{semconv.Runtime: "claude_code", semconv.CompactionOutcome: "completed"}
+			if trigger != "" {
+				attrs[semconv.CompactionTrigger] = trigger
+			}
+			maps.Copy(attrs, more)
+			require.NoError(t, m.ConsumeTraces(t.Context(), spans(event{"continuity.compaction", session, time.Now(), attrs, nil})))
+		}
+		tokens := map[string]any{semconv.TokensBefore: 1000, semconv.TokensAfter: 100}
+		end("s-1", "auto", nil)
+		time.Sleep(20 * time.Millisecond)
+		end("s-1", "auto", tokens)
+		m.require(t, 1, "compactions", "outcome", "completed", "runtime", "claude_code", "trigger", "auto")
+		m.require(t, 1000, "compaction_tokens", "side", "before", "runtime", "claude_code")
+		m.require(t, 100, "compaction_tokens", "side", "after", "runtime", "claude_code")
+
+		time.Sleep(time.Minute)
+		end("s-1", "manual", tokens)
+		m.require(t, 1, "compactions", "outcome", "completed", "runtime", "claude_code", "trigger", "manual")
+		m.require(t, 1, "compaction_interval", "runtime", "claude_code")
+		m.require(t, 2000, "compaction_tokens", "side", "before", "runtime", "claude_code")
+
+		end("s-2", "", map[string]any{semconv.TokensAfter: 7})
+		end("s-3", "because I say so", map[string]any{semconv.CompactionOutcome: "failed", semconv.TokensBefore: 5, semconv.TokensAfter: 5})
+		m.require(t, 1, "compactions", "outcome", "completed", "trigger", "unknown")
+		m.require(t, 1, "compactions", "outcome", "failed", "trigger", "other")
+		m.require(t, 1, "compaction_interval", "runtime", "claude_code")
+		m.require(t, 2000, "compaction_tokens", "side", "before")
+	})
+}
+
+func TestOpenBoundariesAreCounted(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		m := measure(t, func(c *Config) {
+			c.Window = 4 * time.Hour
+			c.Runtimes["codex_cli"] = RuntimeConfig{Enabled: true, Window: time.Minute}
+		})
+		consume := func(events ...event) { require.NoError(t, m.ConsumeTraces(t.Context(), spans(events...))) }
+		m.require(t, 0, "boundaries_open_age", "age", "older", "window", "parked")
+		m.require(t, 4*60*60, "window", "runtime", "claude_code")
+		m.require(t, 60, "window", "runtime", "codex_cli")
+		consume(snapshot("s-1", time.Now(), original()))
+		time.Sleep(2 * time.Hour)
+		consume(snapshot("s-2", time.Now(), original()), snapshot("s-3", time.Now(), original()))
+		time.Sleep(time.Minute)
+		consume(event{"session.end", "s-3", time.Now(), nil, nil})
+		m.require(t, 1, "boundaries_open_age", "age", "1d", "window", "running")
+		m.require(t, 1, "boundaries_open_age", "age", "1m", "window", "running")
+		m.require(t, 1, "boundaries_open_age", "age", "1m", "window", "parked")
+		m.require(t, 3, "boundaries_open_age")
+		m.require(t, 2*60*60+60, "boundaries_open_oldest", "window", "running")
+		m.require(t, 60, "boundaries_open_oldest", "window", "parked")
+		m.require(t, 0, "boundaries_open_oldest", "window", "waiting")
+	})
+}
+
+// What an agent was doing and what became of its decisions are two things.
+func TestActivityIsCountedBesideState(t *testing.T) {
+	m := measure(t)
+	for session, activity := range map[string]string{"s-1": "working", "s-2": "waiting_human", "s-3": "dreaming", "s-4": ""} {
+		look := observation(session, time.Now(), original())
+		look.attrs[semconv.ActivityState] = activity
+		require.NoError(t, m.ConsumeTraces(t.Context(), spans(snapshot(session, time.Now().Add(-time.Minute), original()), look)))
+	}
+	for _, activity := range activities {
+		m.require(t, 1, "boundary_activity", "activity", activity, "state", "preserved")
+	}
 }
 
 func TestCapacityIsCounted(t *testing.T) {

@@ -72,6 +72,11 @@ func Read(questions []Question, own []Topic, answers []Answer) Reading {
 		}
 		r.read(&q, given[name])
 	}
+	// Whether an answer for a name that nobody asked for can be read depends on what
+	// is in force. To ask for it again would tell.
+	r.Unread = slices.DeleteFunc(r.Unread, func(q Question) bool {
+		return !slices.ContainsFunc(questions, func(asked Question) bool { return asked.Name == q.Name })
+	})
 	return r
 }
 
@@ -124,10 +129,23 @@ func (q *Question) mean(answer string) meaning {
 		return meaning{}
 	}
 	// Of open answers, only what has a canonical form can be digested.
-	if _, err := continuity.Canonical(q.Kind, plain); err != nil {
+	if !digestible(q.Kind, plain) {
 		return meaning{}
 	}
 	return meaning{understood: true, value: plain}
+}
+
+// document is the kind of a decision that is a JSON document.
+const document = "json"
+
+func digestible(kind continuity.Kind, value string) bool {
+	var err error
+	if kind == document {
+		_, err = continuity.Digester{}.JSON([]byte(value))
+	} else {
+		_, err = continuity.Canonical(kind, value)
+	}
+	return err == nil
 }
 
 // choose maps an answer to the catalogue's spelling: the whole of it, or for a set
@@ -140,9 +158,12 @@ func (q *Question) choose(answer string) (string, bool) {
 	chosen := make([]string, 0, len(items))
 	for _, item := range items {
 		item = unwrap(strings.TrimRight(unwrap(strings.TrimLeft(item, "- \t")), ".!"))
-		i := slices.IndexFunc(q.Choices, func(c Choice) bool {
-			return alike(c.Value, item) || slices.ContainsFunc(c.Synonyms, func(s string) bool { return alike(s, item) })
-		})
+		i := slices.IndexFunc(q.Choices, func(c Choice) bool { return alike(c.Value, item) })
+		if i < 0 { // a synonym of one choice may be a choice of its own
+			i = slices.IndexFunc(q.Choices, func(c Choice) bool {
+				return slices.ContainsFunc(c.Synonyms, func(s string) bool { return alike(s, item) })
+			})
+		}
 		switch {
 		case i >= 0:
 			chosen = append(chosen, q.Choices[i].Value)

@@ -181,6 +181,38 @@ func TestVolunteered(t *testing.T) {
 	}, r.Stated)
 }
 
+// Nothing that an agent says of names that nobody asked for has it asked again,
+// whatever is in force: it could find out by that what is.
+func TestNoRetryTellsWhatIsInForce(t *testing.T) {
+	questions := Questions(Topics(catalogue, nil), 1)
+	for _, kind := range append([]continuity.Kind{"", "json"}, continuity.Kinds...) {
+		for _, value := range []string{"a b", ",", "./none", "it's", "{", "x", "-_-", "I don't know"} {
+			r := Read(questions, []Topic{{Name: "constraint.secret_thing", Kind: kind}}, []Answer{{"constraint.secret_thing", value}})
+			assert.Empty(t, r.Unread, "%s: %q", kind, value)
+		}
+	}
+}
+
+// A word that means one choice and is another one is that other one.
+func TestSynonymIsAChoiceToo(t *testing.T) {
+	topics := []Topic{{Name: "constraint.data", Kind: continuity.Choice, Choices: []Choice{{"forbidden", []string{"never"}}, {"never", nil}}}}
+	for _, answer := range []string{"never", "forbidden"} {
+		r := Read(Questions(topics, 1), nil, []Answer{{"constraint.data", answer}})
+		require.Len(t, r.Stated, 1)
+		assert.Equal(t, answer, r.Stated[0].Value)
+	}
+}
+
+func TestDocument(t *testing.T) {
+	questions := Questions(Topics(nil, []Topic{{Name: "limits", Kind: "json"}}), 1)
+	for answer, want := range map[string]string{`{"b": 1}`: `{"b": 1}`, "`[1, 2]`": "[1, 2]"} {
+		r := Read(questions, nil, []Answer{{"limits", answer}})
+		require.Len(t, r.Stated, 1)
+		assert.Equal(t, want, r.Stated[0].Value)
+	}
+	assert.Len(t, Read(questions, nil, []Answer{{"limits", "{"}}).Unread, 1)
+}
+
 func TestRetry(t *testing.T) {
 	text := Retry(readOne("constraint.push", "you must not push").Unread)
 	assert.Contains(t, text, "- constraint.push: one of [")

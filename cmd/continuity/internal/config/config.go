@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/url"
 	"os"
@@ -109,7 +110,7 @@ func Load(dir string, getenv func(string) string) (*Config, error) {
 	f := &file{}
 	if path != "" {
 		c.File, c.Dir = path, filepath.Dir(path)
-		text, err := os.ReadFile(path)
+		text, err := read(path)
 		if err != nil {
 			return nil, fmt.Errorf("config: %w", err)
 		}
@@ -121,6 +122,22 @@ func Load(dir string, getenv func(string) string) (*Config, error) {
 		return nil, err
 	}
 	return c, nil
+}
+
+// maxFile is far more than any project needs. A longer file costs a hook its time.
+const maxFile = 1 << 20
+
+func read(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	text, err := io.ReadAll(io.LimitReader(file, maxFile+1))
+	if err == nil && len(text) > maxFile {
+		err = fmt.Errorf("%s has more than %d bytes", FileName, maxFile)
+	}
+	return text, err
 }
 
 // Need fails with ErrNoFile where the project has no file.
@@ -213,14 +230,15 @@ func (c *Config) reach(f *file, getenv func(string) string) error {
 	default:
 		c.Endpoint, c.EndpointBy = DefaultEndpoint, "default"
 	}
-	for pair := range strings.SplitSeq(headers, ",") {
+	for i, pair := range strings.Split(headers, ",") {
 		name, value, found := strings.Cut(pair, "=")
 		if name = strings.TrimSpace(name); name == "" {
 			continue
 		}
 		unescaped, err := url.PathUnescape(strings.TrimSpace(value))
 		if !found || err != nil {
-			return fmt.Errorf("config: the headers in the environment must be name=value,name=value: %s is not", name)
+			// Where the name is wrong it may be the secret.
+			return fmt.Errorf("config: the headers in the environment must be name=value,name=value: number %d is not", i+1)
 		}
 		c.Headers[name] = unescaped
 	}

@@ -129,10 +129,23 @@ func TestEndpoint(t *testing.T) {
 		{EnvEndpoint, "http://x:1", EnvHeaders, "token secret"},
 		{EnvEndpoint, "http://x:1", EnvHeaders, "a=%zz"},
 		{EnvEndpoint, "http://x:1", EnvHeaders, "a b=c"},
+		// Not in the form that is asked for: the secret is where a name should be.
+		{EnvEndpoint, "http://x:1", EnvHeaders, "Authorization: Bearer secret"},
+		{EnvEndpoint, "http://x:1", EnvHeaders, "Authorization: Bearer secret=="},
+		{EnvEndpoint, "http://x:1", EnvHeaders, "secret=%zz"},
 	} {
 		_, err := Load(t.TempDir(), env(t, bad...))
 		require.Error(t, err)
+		assert.NotContains(t, strings.ToLower(err.Error()), "secret")
 	}
+}
+
+// The file may be a stranger's, and a hook has no time for a long one.
+func TestLongFile(t *testing.T) {
+	_, err := Load(project(t, strings.Repeat("# x\n", maxFile/4)+"\n"), env(t))
+	require.ErrorContains(t, err, "continuity.yaml has more than")
+	_, err = Load(project(t, strings.Repeat("# x\n", maxFile/4)), env(t))
+	require.NoError(t, err)
 }
 
 func TestFolders(t *testing.T) {

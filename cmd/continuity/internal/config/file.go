@@ -143,9 +143,13 @@ func oneOf(d *decoder, key, value string, choices ...string) {
 	}
 }
 
+// ErrName says what a decision can be called. What was found may be a value in the
+// wrong place, so it is not repeated.
+var ErrName = errors.New("a decision is called scope, approval_boundary, target, acceptance_test, constraint.<action>, or another name of that form: lower case, digits and _, at most one dot")
+
 func checkName(name string) error {
 	if !classify.ValidName(name) {
-		return errors.New("a decision is called scope, approval_boundary, target, acceptance_test, constraint.<id>, or another name of that form")
+		return ErrName
 	}
 	return nil
 }
@@ -165,7 +169,11 @@ var headerName = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
 
 func checkHeaders(headers map[string]string) error {
 	for name, value := range headers {
-		if !headerName.MatchString(name) || strings.ContainsAny(value, "\r\n\x00") {
+		if !headerName.MatchString(name) {
+			// It may be all of the header, and its value a secret.
+			return errors.New("the name of a header has letters, digits and dashes; what follows a colon is its value")
+		}
+		if strings.ContainsAny(value, "\r\n\x00") {
 			return fmt.Errorf("%q is no header of HTTP", http.CanonicalHeaderKey(name))
 		}
 	}

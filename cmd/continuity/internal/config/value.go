@@ -15,6 +15,9 @@ import (
 // the value.
 func (c *Config) Digest(d continuity.Digester, name, kind, value string) (continuity.Digest, error) {
 	made, err := c.digest(d, name, kind, value)
+	if errors.Is(err, ErrName) {
+		return "", err // without what was given as the name
+	}
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", name, err)
 	}
@@ -32,7 +35,7 @@ func (c *Config) digest(d continuity.Digester, name, kind, value string) (contin
 		made, err := d.JSON([]byte(value))
 		if errors.Is(err, continuity.ErrJSON) {
 			// What is wrong in detail may cite the value.
-			return "", continuity.ErrJSON
+			return "", fmt.Errorf("%w: it is malformed, has a key twice, or a number that would be rounded", continuity.ErrJSON)
 		}
 		return made, err
 	}
@@ -44,7 +47,7 @@ func (c *Config) digest(d continuity.Digester, name, kind, value string) (contin
 		return "", continuity.ErrPlaceholder // it is the digest of nothing
 	}
 	if kind == KindID && strings.ContainsAny(strings.TrimSpace(value), " \t\r\n") {
-		return "", errors.New("a name has no blanks; for a sentence say --as text")
+		return "", errors.New("a name has no blanks; for a sentence, decide it with --as text")
 	}
 	value, err := c.spell(name, kind, value)
 	if err != nil {
@@ -74,7 +77,7 @@ func (c *Config) spell(name, kind, value string) (string, error) {
 			if kind == KindSet {
 				how = "some, with commas between them, of"
 			}
-			return "", fmt.Errorf("it must be %s %s; for prose say --as text", how, strings.Join(choices, ", "))
+			return "", fmt.Errorf("it must be %s %s; for prose, decide it with --as text", how, strings.Join(choices, ", "))
 		}
 	}
 	return strings.Join(items, ","), nil

@@ -61,7 +61,7 @@ func TestRefused(t *testing.T) {
 		{"target", KindID, "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", "placeholder"},
 		{"x", KindJSON, "null", "placeholder"},
 		{"x", KindJSON, `{"secret":1,"secret":2}`, "no canonical form"},
-		{"scope", KindID, "the secret repository", "a name has no blanks; for a sentence say --as text"},
+		{"scope", KindID, "the secret repository", "a name has no blanks; for a sentence, decide it with --as text"},
 		{"acceptance_test", KindCommand, `echo "secret`, "not one that a POSIX shell"},
 		{"constraint.push", KindChoice, "never do it, secret", "it must be one of forbidden, ask_first, allowed"},
 		{"constraint.personal_data", KindChoice, "forbidden", "it must be one of never, masked"},

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -36,10 +37,10 @@ func (s *Scenario) check() error {
 	e.Fields[classify.FieldSideEffectStatus] = s.SideEffectStatus
 	e.Normalize()
 	if e.Fields[classify.FieldApprovalStatus] == "" {
-		return fmt.Errorf("the approval's status %q is not one of %q", s.ApprovalStatus, ApprovalStatuses)
+		return fmt.Errorf("the approval's status %q is not one of %s", s.ApprovalStatus, strings.Join(ApprovalStatuses, ", "))
 	}
 	if e.Fields[classify.FieldSideEffectStatus] == "" {
-		return fmt.Errorf("the side effect's status %q is not one of %q", s.SideEffectStatus, SideEffectStatuses)
+		return fmt.Errorf("the side effect's status %q is not one of %s", s.SideEffectStatus, strings.Join(SideEffectStatuses, ", "))
 	}
 	if s.PolicyVersion == "" {
 		return errors.New("the policy version is empty")

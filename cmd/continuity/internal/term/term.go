@@ -4,12 +4,14 @@
 package term
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -71,12 +73,28 @@ func (p *Printer) Note(format string, args ...any) {
 	}
 }
 
-// JSON prints a value as indented JSON.
+// JSON prints a value as indented JSON. What could steer a terminal is escaped, also
+// where JSON would let it stand.
 func (p *Printer) JSON(v any) error {
-	encoder := json.NewEncoder(p.w)
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
-	return encoder.Encode(v)
+	if err := encoder.Encode(v); err != nil {
+		return err
+	}
+	var out strings.Builder
+	for _, r := range text.String() {
+		if r == '\n' || !steers(r) {
+			out.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			fmt.Fprintf(&out, "\\u%04x", unit)
+		}
+	}
+	_, err := io.WriteString(p.w, out.String())
+	return err
 }
 
 // Cell is one field of a table.
@@ -139,9 +157,22 @@ func shown(c Cell) string {
 // and format characters that reorder or hide text.
 func Clean(text string) string {
 	return strings.Map(func(r rune) rune {
-		if r == utf8.RuneError || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029' {
+		if r == utf8.RuneError || steers(r) {
 			return '\uFFFD'
 		}
 		return r
 	}, text)
+}
+
+// CleanLines is Clean for a text of several lines.
+func CleanLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = Clean(strings.ReplaceAll(line, "\t", " "))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func steers(r rune) bool {
+	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029'
 }

@@ -2,6 +2,7 @@ package term
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -79,6 +80,22 @@ func TestLines(t *testing.T) {
 	p, out = printer("CLICOLOR_FORCE", "1")
 	p.Note("for people")
 	assert.Equal(t, "\x1b[2mfor people\x1b[0m\n", out.String())
+}
+
+// JSON says what was said, and steers no terminal: neither by the control characters
+// that JSON escapes itself, nor by those that it lets stand.
+func TestJSONSteersNothing(t *testing.T) {
+	want := "\x1b[31m \u009b31m \x7f \u202e \u2028 \U000e0041 \ufffd\n\té"
+	p, out := printer()
+	require.NoError(t, p.JSON([]string{want}))
+	assert.Equal(t, CleanLines(out.String()), out.String())
+	var got []string
+	require.NoError(t, json.Unmarshal(out.Bytes(), &got))
+	assert.Equal(t, []string{want}, got)
+}
+
+func TestCleanLines(t *testing.T) {
+	assert.Equal(t, "a b\nc\ufffd[1m\ufffd", CleanLines("a\tb\nc\x1b[1m\r"))
 }
 
 func TestClean(t *testing.T) {

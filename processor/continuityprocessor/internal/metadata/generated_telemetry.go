@@ -25,32 +25,38 @@ func Tracer(settings component.TelemetrySettings) trace.Tracer {
 // TelemetryBuilder provides an interface for components to report telemetry
 // as defined in metadata and user config.
 type TelemetryBuilder struct {
-	meter                                  metric.Meter
-	mu                                     sync.Mutex
-	registrations                          []metric.Registration
-	ProcessorContinuityAlerts              metric.Int64Counter
-	ProcessorContinuityAlertsActive        metric.Int64ObservableGauge
-	ProcessorContinuityBoundaries          metric.Int64Counter
-	ProcessorContinuityBoundariesOpen      metric.Int64ObservableGauge
-	ProcessorContinuityBoundaryDuration    metric.Float64Histogram
-	ProcessorContinuityCompactions         metric.Int64Counter
-	ProcessorContinuityEventsDuplicate     metric.Int64Counter
-	ProcessorContinuityEventsRejected      metric.Int64Counter
-	ProcessorContinuityFindings            metric.Int64Counter
-	ProcessorContinuityLimitsReached       metric.Int64Counter
-	ProcessorContinuityMemoryLimit         metric.Int64ObservableGauge
-	ProcessorContinuityMemoryUsed          metric.Int64ObservableGauge
-	ProcessorContinuityObservationsLate    metric.Int64Counter
-	ProcessorContinuityOutboxDropped       metric.Int64Counter
-	ProcessorContinuityOutboxLength        metric.Int64ObservableGauge
-	ProcessorContinuityOutboxLimit         metric.Int64ObservableGauge
-	ProcessorContinuityOutboxRefused       metric.Int64Counter
-	ProcessorContinuitySessions            metric.Int64ObservableGauge
-	ProcessorContinuitySessionsLimit       metric.Int64ObservableGauge
-	ProcessorContinuitySessionsUsed        metric.Int64ObservableGauge
-	ProcessorContinuitySnapshotsSuperseded metric.Int64Counter
-	ProcessorContinuityStorageErrors       metric.Int64Counter
-	ProcessorContinuityTimeToObservation   metric.Float64Histogram
+	meter                                   metric.Meter
+	mu                                      sync.Mutex
+	registrations                           []metric.Registration
+	ProcessorContinuityAlerts               metric.Int64Counter
+	ProcessorContinuityAlertsActive         metric.Int64ObservableGauge
+	ProcessorContinuityBoundaries           metric.Int64Counter
+	ProcessorContinuityBoundariesOpen       metric.Int64ObservableGauge
+	ProcessorContinuityBoundariesOpenAge    metric.Int64ObservableGauge
+	ProcessorContinuityBoundariesOpenOldest metric.Float64ObservableGauge
+	ProcessorContinuityBoundaryActivity     metric.Int64Counter
+	ProcessorContinuityBoundaryDuration     metric.Float64Histogram
+	ProcessorContinuityCompactionInterval   metric.Float64Histogram
+	ProcessorContinuityCompactionTokens     metric.Int64Counter
+	ProcessorContinuityCompactions          metric.Int64Counter
+	ProcessorContinuityEventsDuplicate      metric.Int64Counter
+	ProcessorContinuityEventsRejected       metric.Int64Counter
+	ProcessorContinuityFindings             metric.Int64Counter
+	ProcessorContinuityLimitsReached        metric.Int64Counter
+	ProcessorContinuityMemoryLimit          metric.Int64ObservableGauge
+	ProcessorContinuityMemoryUsed           metric.Int64ObservableGauge
+	ProcessorContinuityObservationsLate     metric.Int64Counter
+	ProcessorContinuityOutboxDropped        metric.Int64Counter
+	ProcessorContinuityOutboxLength         metric.Int64ObservableGauge
+	ProcessorContinuityOutboxLimit          metric.Int64ObservableGauge
+	ProcessorContinuityOutboxRefused        metric.Int64Counter
+	ProcessorContinuitySessions             metric.Int64ObservableGauge
+	ProcessorContinuitySessionsLimit        metric.Int64ObservableGauge
+	ProcessorContinuitySessionsUsed         metric.Int64ObservableGauge
+	ProcessorContinuitySnapshotsSuperseded  metric.Int64Counter
+	ProcessorContinuityStorageErrors        metric.Int64Counter
+	ProcessorContinuityTimeToObservation    metric.Float64Histogram
+	ProcessorContinuityWindow               metric.Float64ObservableGauge
 }
 
 // TelemetryBuilderOption applies changes to default builder.
@@ -85,6 +91,36 @@ func (builder *TelemetryBuilder) RegisterProcessorContinuityBoundariesOpenCallba
 		cb(ctx, &observerInt64{inst: builder.ProcessorContinuityBoundariesOpen, obs: o})
 		return nil
 	}, builder.ProcessorContinuityBoundariesOpen)
+	if err != nil {
+		return err
+	}
+	builder.mu.Lock()
+	defer builder.mu.Unlock()
+	builder.registrations = append(builder.registrations, reg)
+	return nil
+}
+
+// RegisterProcessorContinuityBoundariesOpenAgeCallback sets callback for observable ProcessorContinuityBoundariesOpenAge metric.
+func (builder *TelemetryBuilder) RegisterProcessorContinuityBoundariesOpenAgeCallback(cb metric.Int64Callback) error {
+	reg, err := builder.meter.RegisterCallback(func(ctx context.Context, o metric.Observer) error {
+		cb(ctx, &observerInt64{inst: builder.ProcessorContinuityBoundariesOpenAge, obs: o})
+		return nil
+	}, builder.ProcessorContinuityBoundariesOpenAge)
+	if err != nil {
+		return err
+	}
+	builder.mu.Lock()
+	defer builder.mu.Unlock()
+	builder.registrations = append(builder.registrations, reg)
+	return nil
+}
+
+// RegisterProcessorContinuityBoundariesOpenOldestCallback sets callback for observable ProcessorContinuityBoundariesOpenOldest metric.
+func (builder *TelemetryBuilder) RegisterProcessorContinuityBoundariesOpenOldestCallback(cb metric.Float64Callback) error {
+	reg, err := builder.meter.RegisterCallback(func(ctx context.Context, o metric.Observer) error {
+		cb(ctx, &observerFloat64{inst: builder.ProcessorContinuityBoundariesOpenOldest, obs: o})
+		return nil
+	}, builder.ProcessorContinuityBoundariesOpenOldest)
 	if err != nil {
 		return err
 	}
@@ -199,6 +235,21 @@ func (builder *TelemetryBuilder) RegisterProcessorContinuitySessionsUsedCallback
 	return nil
 }
 
+// RegisterProcessorContinuityWindowCallback sets callback for observable ProcessorContinuityWindow metric.
+func (builder *TelemetryBuilder) RegisterProcessorContinuityWindowCallback(cb metric.Float64Callback) error {
+	reg, err := builder.meter.RegisterCallback(func(ctx context.Context, o metric.Observer) error {
+		cb(ctx, &observerFloat64{inst: builder.ProcessorContinuityWindow, obs: o})
+		return nil
+	}, builder.ProcessorContinuityWindow)
+	if err != nil {
+		return err
+	}
+	builder.mu.Lock()
+	defer builder.mu.Unlock()
+	builder.registrations = append(builder.registrations, reg)
+	return nil
+}
+
 type observerInt64 struct {
 	embedded.Int64Observer
 	inst metric.Int64Observable
@@ -207,6 +258,16 @@ type observerInt64 struct {
 
 func (oi *observerInt64) Observe(value int64, opts ...metric.ObserveOption) {
 	oi.obs.ObserveInt64(oi.inst, value, opts...)
+}
+
+type observerFloat64 struct {
+	embedded.Float64Observer
+	inst metric.Float64Observable
+	obs  metric.Observer
+}
+
+func (oi *observerFloat64) Observe(value float64, opts ...metric.ObserveOption) {
+	oi.obs.ObserveFloat64(oi.inst, value, opts...)
 }
 
 // Shutdown unregister all registered callbacks for async instruments.
@@ -251,6 +312,24 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 		metric.WithUnit("{boundary}"),
 	)
 	errs = errors.Join(errs, err)
+	builder.ProcessorContinuityBoundariesOpenAge, err = builder.meter.Int64ObservableGauge(
+		"otelcol_processor_continuity_boundaries_open_age",
+		metric.WithDescription("Boundaries that are not settled yet, by how long ago they opened and by what their window does. [Alpha]"),
+		metric.WithUnit("{boundary}"),
+	)
+	errs = errors.Join(errs, err)
+	builder.ProcessorContinuityBoundariesOpenOldest, err = builder.meter.Float64ObservableGauge(
+		"otelcol_processor_continuity_boundaries_open_oldest",
+		metric.WithDescription("How long ago the oldest boundary opened that is not settled yet, 0 where there is none. [Alpha]"),
+		metric.WithUnit("s"),
+	)
+	errs = errors.Join(errs, err)
+	builder.ProcessorContinuityBoundaryActivity, err = builder.meter.Int64Counter(
+		"otelcol_processor_continuity_boundary_activity",
+		metric.WithDescription("Boundaries that were decided, by their state and by what the agent was doing. The one says nothing about the other. [Alpha]"),
+		metric.WithUnit("{boundary}"),
+	)
+	errs = errors.Join(errs, err)
 	builder.ProcessorContinuityBoundaryDuration, err = builder.meter.Float64Histogram(
 		"otelcol_processor_continuity_boundary_duration",
 		metric.WithDescription("Time from the receipt of what opened a boundary to its decision. [Alpha]"),
@@ -258,9 +337,22 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 		metric.WithExplicitBucketBoundaries([]float64{0.1, 0.5, 1, 5, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 14400, 43200, 86400}...),
 	)
 	errs = errors.Join(errs, err)
+	builder.ProcessorContinuityCompactionInterval, err = builder.meter.Float64Histogram(
+		"otelcol_processor_continuity_compaction_interval",
+		metric.WithDescription("Time from the end of an agent's compaction to the end of its next one, while the session is remembered. [Alpha]"),
+		metric.WithUnit("s"),
+		metric.WithExplicitBucketBoundaries([]float64{15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400}...),
+	)
+	errs = errors.Join(errs, err)
+	builder.ProcessorContinuityCompactionTokens, err = builder.meter.Int64Counter(
+		"otelcol_processor_continuity_compaction_tokens",
+		metric.WithDescription("Tokens in the context before and after compactions that took place, where both are stated. The difference is what was reclaimed. [Alpha]"),
+		metric.WithUnit("{token}"),
+	)
+	errs = errors.Join(errs, err)
 	builder.ProcessorContinuityCompactions, err = builder.meter.Int64Counter(
 		"otelcol_processor_continuity_compactions",
-		metric.WithDescription("Compactions that a host reported, by how they ended. [Alpha]"),
+		metric.WithDescription("Compactions that a host reported, by how they ended and why. One that is told by two ways, as by a hook and by the agent itself, counts once. [Alpha]"),
 		metric.WithUnit("{compaction}"),
 	)
 	errs = errors.Join(errs, err)
@@ -365,6 +457,12 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 		metric.WithDescription("Time from the receipt of what opened a boundary to that of its first observation. [Alpha]"),
 		metric.WithUnit("s"),
 		metric.WithExplicitBucketBoundaries([]float64{0.1, 0.5, 1, 5, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 14400, 43200, 86400}...),
+	)
+	errs = errors.Join(errs, err)
+	builder.ProcessorContinuityWindow, err = builder.meter.Float64ObservableGauge(
+		"otelcol_processor_continuity_window",
+		metric.WithDescription("How long an observation may take, as configured. [Alpha]"),
+		metric.WithUnit("s"),
 	)
 	errs = errors.Join(errs, err)
 	return &builder, errs

@@ -28,6 +28,14 @@ func TestSetupTelemetry(t *testing.T) {
 		observer.Observe(1)
 		return nil
 	}))
+	require.NoError(t, tb.RegisterProcessorContinuityBoundariesOpenAgeCallback(func(_ context.Context, observer metric.Int64Observer) error {
+		observer.Observe(1)
+		return nil
+	}))
+	require.NoError(t, tb.RegisterProcessorContinuityBoundariesOpenOldestCallback(func(_ context.Context, observer metric.Float64Observer) error {
+		observer.Observe(1)
+		return nil
+	}))
 	require.NoError(t, tb.RegisterProcessorContinuityMemoryLimitCallback(func(_ context.Context, observer metric.Int64Observer) error {
 		observer.Observe(1)
 		return nil
@@ -56,9 +64,16 @@ func TestSetupTelemetry(t *testing.T) {
 		observer.Observe(1)
 		return nil
 	}))
+	require.NoError(t, tb.RegisterProcessorContinuityWindowCallback(func(_ context.Context, observer metric.Float64Observer) error {
+		observer.Observe(1)
+		return nil
+	}))
 	tb.ProcessorContinuityAlerts.Add(context.Background(), 1)
 	tb.ProcessorContinuityBoundaries.Add(context.Background(), 1)
+	tb.ProcessorContinuityBoundaryActivity.Add(context.Background(), 1)
 	tb.ProcessorContinuityBoundaryDuration.Record(context.Background(), 1)
+	tb.ProcessorContinuityCompactionInterval.Record(context.Background(), 1)
+	tb.ProcessorContinuityCompactionTokens.Add(context.Background(), 1)
 	tb.ProcessorContinuityCompactions.Add(context.Background(), 1)
 	tb.ProcessorContinuityEventsDuplicate.Add(context.Background(), 1)
 	tb.ProcessorContinuityEventsRejected.Add(context.Background(), 1)
@@ -82,8 +97,23 @@ func TestSetupTelemetry(t *testing.T) {
 	AssertEqualProcessorContinuityBoundariesOpen(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
+	AssertEqualProcessorContinuityBoundariesOpenAge(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualProcessorContinuityBoundariesOpenOldest(t, testTel,
+		[]metricdata.DataPoint[float64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualProcessorContinuityBoundaryActivity(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
 	AssertEqualProcessorContinuityBoundaryDuration(t, testTel,
 		[]metricdata.HistogramDataPoint[float64]{{}}, metricdatatest.IgnoreValue(),
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualProcessorContinuityCompactionInterval(t, testTel,
+		[]metricdata.HistogramDataPoint[float64]{{}}, metricdatatest.IgnoreValue(),
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualProcessorContinuityCompactionTokens(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualProcessorContinuityCompactions(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
@@ -138,6 +168,9 @@ func TestSetupTelemetry(t *testing.T) {
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualProcessorContinuityTimeToObservation(t, testTel,
 		[]metricdata.HistogramDataPoint[float64]{{}}, metricdatatest.IgnoreValue(),
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualProcessorContinuityWindow(t, testTel,
+		[]metricdata.DataPoint[float64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 
 	require.NoError(t, testTel.Shutdown(context.Background()))
