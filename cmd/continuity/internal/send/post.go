@@ -57,24 +57,24 @@ func isPermanent(err error) bool {
 	if !errors.As(err, &a) {
 		return false
 	}
-	switch a.status {
-	case http.StatusRequestTimeout, http.StatusTooManyRequests:
-		return false
-	case http.StatusOK: // partial success
+	if a.status == http.StatusOK { // partial success
 		return true
 	}
-	return a.status >= 400 && a.status < 500
+	return a.status >= 400 && a.status < 500 && !isAway(err)
 }
 
 // isAway reports whether others would fare no better: the collector cannot be
-// reached or is busy. Any other answer may be about the one event.
+// reached, is busy, does not let us in or is not there where we ask. A token that
+// expired must not cost an event. Any other answer may be about the one event.
 func isAway(err error) bool {
 	var a *answer
 	if !errors.As(err, &a) {
 		return true
 	}
 	switch a.status {
-	case http.StatusRequestTimeout, http.StatusTooManyRequests,
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired,
+		http.StatusNotFound, http.StatusMethodNotAllowed,
+		http.StatusRequestTimeout, http.StatusTooManyRequests,
 		http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return true
 	}
