@@ -118,6 +118,15 @@ test-backends: $(BINARY) $(JAEGER) ## test what Jaeger shows of receipts, and th
 	cd backends && $(GO) test -count=1 ./...
 	CONTINUITY_BINARY=$(CURDIR)/$(BINARY) CONTINUITY_JAEGER=$(abspath $(JAEGER)) $(GO) test ./deploy/e2e -run '^TestJaeger$$' -count=1 -v
 
+# Chromium is found in PATH by one of its names, or named with BROWSER. SHOTS is a folder for pictures of the pages.
+BROWSER ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome-stable || command -v google-chrome)
+SHOTS   ?=
+
+.PHONY: test-report
+test-report: ## test the page of `continuity report` in a headless Chromium, and measure it with ten thousand boundaries
+	@[ -n "$(BROWSER)" ] || { echo "Chromium is needed: install it (Debian: chromium), or name it with BROWSER=..."; exit 1; }
+	CONTINUITY_BROWSER="$(BROWSER)" CONTINUITY_REPORT_SHOTS="$(abspath $(SHOTS))" $(GO) test ./cmd/continuity/internal/report -count=1 -v
+
 lint: ## check the style and the rules of .golangci.yaml
 	$(TOOL) golangci-lint run ./...
 	cd tools && $(GO) vet ./...

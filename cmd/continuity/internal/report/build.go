@@ -44,6 +44,9 @@ func (in *Input) Model() *Model {
 		row.order()
 	}
 	elsewhere := b.addWork(in)
+	for _, row := range b.Rows {
+		row.openByEvents()
+	}
 	losses := newLosses(b.Rows, b.Findings)
 	losses.find()
 	b.note(elsewhere)

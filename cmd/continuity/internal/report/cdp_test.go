@@ -18,7 +18,6 @@ import (
 type browser struct {
 	t       *testing.T
 	in      *os.File
-	answers map[int]chan answer
 	asks    chan ask
 	session string
 	// events that came, by method, since the page was opened.

@@ -33,8 +33,29 @@ func TestReceiptsWithoutSpans(t *testing.T) {
 	in.AddLogs(writer.Logs(replayed(t, s.td)))
 	r := in.Model().Rows[0].Boundaries[0].Revisions[0]
 	assert.Equal(t, "post_observation_missing", r.Reason)
-	assert.True(t, r.Guessed)
+	assert.EqualValues(t, "window", r.Guessed)
 	assert.Equal(t, int64(15*60*1_000_000), r.At-r.Opened)
+}
+
+// With the agent's telemetry beside them, the events that opened boundaries are known.
+func TestReceiptsWithTheAgentsEvents(t *testing.T) {
+	s := tale()
+	in := report.NewInput()
+	in.AddLogs(writer.Logs(replayed(t, s.td)))
+	in.AddTraces(s.td)
+	whole := map[string]int64{}
+	for _, row := range s.read(t).Rows {
+		for _, b := range row.Boundaries {
+			whole[b.ID] = b.Revisions[0].Opened
+		}
+	}
+	m := in.Model()
+	for _, row := range m.Rows {
+		for _, b := range row.Boundaries {
+			assert.EqualValues(t, "events", b.Revisions[0].Guessed)
+			assert.Equal(t, whole[b.ID], b.Revisions[0].Opened, "what its span says")
+		}
+	}
 }
 
 func TestNoReceipts(t *testing.T) {

@@ -53,10 +53,10 @@ func (b *Boundary) Last() *Revision { return b.Revisions[len(b.Revisions)-1] }
 type Revision struct {
 	Number int64 `json:"n"`
 	// At is the decision, Opened when the boundary was opened. Only a span says
-	// the latter; Guessed is set where it follows from a window that closed.
+	// the latter; else Guessed says what it follows from.
 	At      int64 `json:"t"`
 	Opened  int64 `json:"o"`
-	Guessed bool  `json:"og,omitempty"`
+	Guessed guess `json:"og,omitempty"`
 	NoTime  bool  `json:"nt,omitempty"` // At is that of the receipt beside it
 
 	State    int      `json:"s"` // of the session

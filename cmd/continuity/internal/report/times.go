@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/agentcontinuity/otelcol-continuity/internal/boundary"
 	"github.com/agentcontinuity/otelcol-continuity/internal/classify"
 )
 
@@ -59,7 +60,34 @@ func (r *Revision) open() {
 	case r.Opened != 0:
 		r.Opened = min(r.Opened, r.At)
 	case r.Number == 1 && r.Window > 0 && slices.Contains(closed, classify.Reason(r.Reason)):
-		r.Opened, r.Guessed = r.At-int64(r.Window*1e6), true
+		r.Opened, r.Guessed = r.At-int64(r.Window*1e6), byWindow
+	}
+}
+
+// guess is what a time follows from.
+type guess string
+
+const (
+	byWindow guess = "window" // that closed
+	byEvents guess = "events" // of the agent's telemetry: near the time at which they were received
+)
+
+// opened are the kinds of events that open a boundary.
+var opened = []string{boundary.Snapshot.String(), boundary.Completion.String()}
+
+// openByEvents says when boundaries were opened of which nothing else says it: with
+// the first event since the boundary before that opens one.
+func (row *Row) openByEvents() {
+	var before int64
+	for _, b := range row.Boundaries {
+		r := b.Revisions[0]
+		if r.Opened == 0 && !r.NoTime && r.Number == 1 {
+			i := slices.IndexFunc(row.Events, func(e Evidence) bool { return e.At > before && e.At <= r.At && slices.Contains(opened, e.Kind) })
+			if i >= 0 {
+				r.Opened, r.Guessed = row.Events[i].At, byEvents
+			}
+		}
+		before = r.At
 	}
 }
 

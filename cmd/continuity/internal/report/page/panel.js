@@ -143,7 +143,7 @@ function course(row, b, r) {
   const window = r.w ? long(r.w * 1e6) + (r.late ? "; the observation came after it had closed" : "") : null;
   return section("Course", facts([
     ["Decided", row.no || r.nt ? "no time in the file" : moment(r.t) + " UTC"],
-    ["Opened", opened >= 0 ? moment(opened) + " UTC" + (b.r[0].og ? ", by the window that closed" : `, ${long(b.r[0].t - opened)} before`) : "only the receipt's span says when"],
+    ["Opened", opened >= 0 ? moment(opened) + " UTC" + ({ window: ", by the window that closed", events: ", by the agent's own events" }[b.r[0].og] || `, ${long(b.r[0].t - opened)} before`) : "not said: only a receipt's span says when"],
     ["Window", window],
     ["Known", r.cov ? meaning("coverages", r.cov) || r.cov : null],
     ["Compaction", [r.trig, r.out ? plain(r.out) + (meaning("outcomes", r.out) ? " (" + meaning("outcomes", r.out) + ")" : "") : ""].filter(Boolean).join(", ")],
