@@ -26,7 +26,7 @@ func Example() {
 
 	before, err := digester.Decisions(
 		continuity.Value{Name: "scope", Kind: continuity.ID, Value: "git@github.com:acme/payments.git"},
-		continuity.Value{Name: "constraint.push", Kind: continuity.Set, Value: "main, release"},
+		continuity.Value{Name: "constraint.push", Kind: continuity.Choice, Value: "forbidden"},
 	)
 	if err != nil {
 		panic(err)

@@ -133,6 +133,7 @@ func TestAgentsOfThePageAreCode(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			command := interpreter(t, check[0])
 			dir := t.TempDir()
+			assert.Contains(t, codeOf(t, name), `digest.constraint.push": digest(choice("forbidden"))`, "as the command digests it")
 			require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(codeOf(t, name)), 0o600))
 			run := exec.CommandContext(t.Context(), command, append(check[1:], name)...)
 			run.Dir = dir

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/agentcontinuity/otelcol-continuity/cmd/continuity/internal/printed"
 	"github.com/agentcontinuity/otelcol-continuity/cmd/continuity/internal/send"
 	"github.com/agentcontinuity/otelcol-continuity/continuity"
+	"github.com/agentcontinuity/otelcol-continuity/internal/ledger"
 )
 
 // approveFlags say what is approved, by whom and until when.
@@ -18,7 +20,7 @@ type approveFlags struct {
 	transition
 	key                    keyFlags
 	ref, approver, expires string
-	gate, print            bool
+	gate, print, record    bool
 }
 
 func (a *app) approveCommand() *cobra.Command {
@@ -33,9 +35,13 @@ agent can give itself approves nothing. It joins exactly these two values, once;
 says that somebody wanted the change, and no more than that.
 
 A value that is given as sha256:..., hmac-sha256:... or none is taken as it is. Any
-other is digested as "continuity decide" would, and does not leave this machine.`,
+other is digested as "continuity decide" would, and does not leave this machine.
+
+The ledger goes on to state the old value, until "continuity decide" or --record
+records the new one. Without that the next compaction ends as approval_reused.`,
 		Example: `  continuity approve acceptance_test --from "make test" --to "make test lint" \
     --ref CHG-17 --session 8f14e45f --expires 2h
+  continuity approve scope --to github.com/acme/billing --ref CHG-20 --session 8f14e45f --record
   continuity approve constraint.push --to-none --ref CHG-18 --session 8f14e45f
   continuity approve scope --from sha256:... --to sha256:... --ref CHG-19 --session 8f14e45f --print`,
 		Args: argsOf(1, 1, "NAME, the decision that changes, as scope"),
@@ -50,6 +56,7 @@ other is digested as "continuity decide" would, and does not leave this machine.
 	flags.StringVar(&f.expires, "expires", "24h", "until when it counts: a duration, a time, or "+never)
 	flags.BoolVar(&f.gate, "gate", false, "a gate approves, not a human")
 	flags.BoolVar(&f.print, "print", false, "print the approval as JSON, and send nothing")
+	flags.BoolVar(&f.record, "record", false, "record the new value in the ledger too, with --ref as its approval")
 	flags.BoolVar(&f.key.unsigned, "unsigned", false, "do not sign it; it counts only where the collector has no public keys")
 	return c
 }
@@ -67,6 +74,12 @@ func (a *app) approve(c *cobra.Command, f *approveFlags, name string) error {
 	if err != nil {
 		return err
 	}
+	var change *ledger.Entry
+	if f.record {
+		if change, err = f.change(cfg, &approval); err != nil {
+			return err
+		}
+	}
 	if approval, err = f.key.sign(a, path, approval); err != nil {
 		return err
 	}
@@ -81,8 +94,43 @@ func (a *app) approve(c *cobra.Command, f *approveFlags, name string) error {
 	if err := a.give(c, cfg, f.print, approval); err != nil {
 		return err
 	}
+	if change != nil {
+		if err := cfg.Ledger().Append(*change); err != nil {
+			return fmt.Errorf("the approval is given, but the new value is not recorded: %w", err)
+		}
+	}
 	a.remind(cfg, f, &approval)
 	return nil
+}
+
+// change is the new value as the ledger is to have it: for the session, where the
+// old one was decided for it alone.
+func (f *approveFlags) change(cfg *config.Config, approval *continuity.Approval) (*ledger.Entry, error) {
+	if f.print {
+		return nil, errors.New("--print gives nothing, so there is nothing to --record")
+	}
+	if err := cfg.Need(); err != nil {
+		return nil, err
+	}
+	inForce, err := cfg.Ledger().InForce(f.session)
+	if err != nil {
+		return nil, err
+	}
+	old := find(inForce, approval.Invariant)
+	if old == nil { // nothing is as good as none
+		old = &ledger.Entry{Digest: string(continuity.None)}
+	}
+	if old.Digest != string(approval.From) {
+		return nil, fmt.Errorf("the ledger does not have the value before, so --record would replace something else: use `continuity decide %s`", approval.Invariant)
+	}
+	toNone := approval.To == continuity.None
+	if !toNone && !isValue(f.to) {
+		return nil, errors.New("--record wants the value itself: of a digest nobody knows how it was made")
+	}
+	as := decideFlags{approvalRef: f.ref, session: old.Session, as: kindOf(cfg, inForce, approval.Invariant, f.to, f.as), none: toNone}
+	e, err := as.entry(cfg, approval.Invariant, f.to, !toNone)
+	e.Time = approval.Time
+	return &e, err
 }
 
 // remind says what else an approval needs, and nobody but its giver can know.

@@ -60,7 +60,7 @@ func hookEvent(cfg *config.Config, e *hosts.Event, seen sessions.Seen) (continui
 		}
 		snapshot, foreign := snapshotOf(cfg, common, entries)
 		if len(foreign) > 0 {
-			err = fmt.Errorf("left out, since another key made their digests: %q", foreign)
+			err = fmt.Errorf("cannot be compared: %q", foreign)
 		}
 		return snapshot, err
 	case hosts.Completion:

@@ -2,13 +2,18 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"path/filepath"
+	"reflect"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
 
@@ -75,6 +80,7 @@ func (a *app) mcpServer() *mcp.Server {
 		Name: "restate_decisions",
 		Description: "After a compaction of your context: say which decisions are in force, from your own context only. " +
 			"Without answers it returns the questions. It never says whether an answer is right.",
+		InputSchema: restateSchema(),
 		Annotations: &mcp.ToolAnnotations{OpenWorldHint: &closed, DestructiveHint: &closed},
 	}, t.restate)
 	return server
@@ -139,7 +145,7 @@ func plainErrors(next mcp.MethodHandler) mcp.MethodHandler {
 		result, err := next(ctx, method, req)
 		if r, ok := result.(*mcp.CallToolResult); ok && r.IsError && len(r.Content) == 1 {
 			if t, ok := r.Content[0].(*mcp.TextContent); ok && strings.HasPrefix(t.Text, `validating "arguments"`) {
-				t.Text = `the arguments do not fit the tool: names, values and ids are texts, and answers are a list of {"name": ..., "value": ...}`
+				t.Text = `the arguments do not fit the tool: names, values and ids are texts, and answers are a list of {"name": ..., "value": ...} or a map of names to values`
 			}
 		}
 		return result, err
@@ -147,9 +153,50 @@ func plainErrors(next mcp.MethodHandler) mcp.MethodHandler {
 }
 
 type restateInput struct {
-	Session string   `json:"session_id" jsonschema:"the session id that came with the question"`
-	Agent   string   `json:"agent_id,omitempty" jsonschema:"the agent id, if one came with the question"`
-	Answers []answer `json:"answers,omitempty" jsonschema:"one answer for each name; leave out to get the questions"`
+	Session string     `json:"session_id" jsonschema:"the session id that came with the question"`
+	Agent   string     `json:"agent_id,omitempty" jsonschema:"the agent id, if one came with the question"`
+	Answers answerList `json:"answers,omitempty"`
+}
+
+// answerList is a list of answers, or a map from names to them: models write both.
+type answerList []answer
+
+func (l *answerList) UnmarshalJSON(text []byte) error {
+	if json.Unmarshal(text, (*[]answer)(l)) == nil {
+		return nil
+	}
+	var byName map[string]string
+	if json.Unmarshal(text, &byName) != nil {
+		return errAnswers // the library's error may cite them
+	}
+	*l = answerList{}
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		*l = append(*l, answer{name, byName[name]})
+	}
+	return nil
+}
+
+var errAnswers = errors.New("answers are neither a list nor a map")
+
+// restateSchema says of answers what the type does not.
+func restateSchema() *jsonschema.Schema {
+	list, err := jsonschema.For[[]answer](nil)
+	if err != nil {
+		panic(err) // the type is known
+	}
+	schema, err := jsonschema.For[restateInput](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
+		reflect.TypeFor[answerList](): {
+			Description: `one answer for each name, as a list or as {"name": "value"}; leave out to get the questions`,
+			AnyOf: []*jsonschema.Schema{
+				{Type: "array", Items: list.Items},
+				{Type: "object", AdditionalProperties: &jsonschema.Schema{Type: "string"}},
+			},
+		},
+	}})
+	if err != nil {
+		panic(err)
+	}
+	return schema
 }
 
 type answer struct {

@@ -113,14 +113,11 @@ func (t *tools) observe(ctx context.Context, cfg *config.Config, seen sessions.S
 		Source: continuity.Agent, ObservedAt: now, KeyID: keyID,
 	}
 	for i := range inForce {
-		name := inForce[i].Name
-		d, stated := r.stated[name]
-		if stated {
+		if d, stated := r.stated[inForce[i].Name]; stated {
 			o.Decisions = append(o.Decisions, d)
 		}
-		// Who was asked for it and says nothing of it may still know it.
-		o.Partial = o.Partial || !stated && !r.unknown[name]
 	}
+	o.Partial = leavesOpen(inForce, func(name string) bool { _, stated := r.stated[name]; return stated }, r.unknown)
 	for name, d := range r.stated {
 		if find(inForce, name) == nil && d.Digest != continuity.None {
 			o.Decisions = append(o.Decisions, d)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
@@ -149,7 +150,7 @@ func TestMCPMisfits(t *testing.T) {
 	c := newMCPClient(t)
 	for tool, arguments := range map[string]map[string]any{
 		"record_decision":   {"name": "scope", "value": []string{"secret"}},
-		"restate_decisions": {"session_id": "s", "answers": map[string]any{"scope": "secret"}},
+		"restate_decisions": {"session_id": "s", "answers": map[string]any{"scope": []string{"secret"}}},
 	} {
 		text, failed := c.call(t, tool, arguments)
 		assert.True(t, failed)
@@ -192,6 +193,45 @@ func TestMCPRestate(t *testing.T) {
 	// The look is later than the compaction's end, else it would not count.
 	records := c.c.records(t)
 	assert.Greater(t, o.Timestamp(), records[2].Timestamp())
+}
+
+// Answers can be a map, too.
+func TestMCPRestateMap(t *testing.T) {
+	c := newMCPClient(t)
+	c.w.do(t, "decide", "scope", "github.com/acme/payments")
+	c.w.do(t, "decide", "constraint.push", "forbidden")
+	c.compact(t)
+	said, failed := c.call(t, "restate_decisions", map[string]any{"session_id": "s", "answers": map[string]any{
+		"scope": "github.com/acme/payments", "constraint.push": "I don't know",
+	}})
+	assert.False(t, failed)
+	assert.Equal(t, thanks, said)
+	require.Len(t, c.observations(t), 1)
+	o := c.observations(t)[0]
+	assert.Equal(t, plainDigest(t, continuity.ID, "github.com/acme/payments"), attrText(o, digestOf+"scope"))
+	assert.Empty(t, attrText(o, digestOf+"constraint.push"))
+	assert.Empty(t, attrText(o, coverageKey))
+
+	said, failed = c.call(t, "restate_decisions", map[string]any{"session_id": "s", "answers": map[string]any{}})
+	assert.False(t, failed)
+	assert.Contains(t, said, "- scope", "without answers it is asked")
+
+	var l answerList
+	require.NoError(t, json.Unmarshal([]byte(`{"target": "a", "scope": "b"}`), &l))
+	assert.Equal(t, answerList{{"scope", "b"}, {"target", "a"}}, l)
+	for _, no := range []string{`"x"`, `7`, `{"scope": ["x"]}`, `[["scope", "x"]]`} {
+		assert.Error(t, json.Unmarshal([]byte(no), &l), no)
+	}
+}
+
+// What is not known and was decided to be none is not stated by a complete look.
+func TestMCPUnknownNone(t *testing.T) {
+	c := newMCPClient(t)
+	c.w.do(t, "decide", "scope", "github.com/acme/payments")
+	c.w.do(t, "decide", "target", "--none")
+	c.compact(t)
+	c.restate(t, "scope", "github.com/acme/payments", "target", "I don't know")
+	assert.Equal(t, "partial", attrText(c.observations(t)[0], coverageKey))
 }
 
 // What a tool answers never depends on what is in force.

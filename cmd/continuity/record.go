@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -46,8 +47,16 @@ func (f *sessionFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.attribute, "session-attribute", "", "attribute that carries the id: the one that the agent's own telemetry uses")
 	flags.StringVar(&f.agent, "agent", "", "id of a sub-agent")
 	flags.StringVar(&f.runtime, "runtime", "", "the agent's runtime, as claude_code")
+}
+
+var triggers = []string{"auto", "manual"}
+
+// addCompaction adds what only events of a compaction have.
+func (f *sessionFlags) addCompaction(cmd *cobra.Command) {
+	flags := cmd.Flags()
 	flags.StringVar(&f.boundary, "boundary", "", "id that pairs the events of one compaction explicitly")
-	flags.StringVar(&f.trigger, "trigger", "", "why the host compacted: auto or manual")
+	flags.StringVar(&f.trigger, "trigger", "", "why the host compacted: "+strings.Join(triggers, " or "))
+	offer(cmd, "trigger", triggers)
 }
 
 var errNoSession = errors.New("no session is given, and without one nothing is paired: say --session ID, or set " + config.EnvSession)
@@ -71,6 +80,9 @@ func (f *sessionFlags) common(a *app, cfg *config.Config) (continuity.Common, er
 	if c.Session.ID == "" {
 		return c, errNoSession
 	}
+	if f.trigger != "" && !slices.Contains(triggers, f.trigger) {
+		return c, fmt.Errorf("trigger %q is not one of %s", f.trigger, strings.Join(triggers, ", "))
+	}
 	return c, nil
 }
 
@@ -81,6 +93,8 @@ type sent struct {
 	Earlier int         `json:"earlier_accepted"`
 	Waiting int         `json:"waiting"`
 	Why     string      `json:"why,omitempty"`
+	// Incomparable are decisions that were stated, and cannot be compared later.
+	Incomparable []incomparable `json:"incomparable,omitempty"`
 }
 
 // send sends one event and says what became of it. An event that waits in the
@@ -93,7 +107,7 @@ func (a *app) send(cmd *cobra.Command, cfg *config.Config, event continuity.Even
 	return a.sent(&result, session, what)
 }
 
-func (a *app) sent(result *send.Result, session, what string) error {
+func (a *app) sent(result *send.Result, session, what string, foreign ...incomparable) error {
 	why := ""
 	if result.Why != nil {
 		why = term.Clean(strings.ReplaceAll(result.Why.Error(), "\n", "; "))
@@ -101,7 +115,7 @@ func (a *app) sent(result *send.Result, session, what string) error {
 	status := result.Status()
 	p := a.print()
 	if a.json {
-		if err := p.JSON(sent{result.Events, session, result.Earlier, result.Waiting, why}); err != nil {
+		if err := p.JSON(sent{result.Events, session, result.Earlier, result.Waiting, why, foreign}); err != nil {
 			return err
 		}
 	} else {

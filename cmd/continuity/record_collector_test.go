@@ -55,6 +55,7 @@ func TestCommandsToReceipt(t *testing.T) {
 		"half a look":   {[]string{"--source", "agent", "--partial", scope}, "unverified", "observation_incomplete", ""},
 		"a person":      {[]string{"--source", "human", scope, test, push}, "preserved", "match", ""},
 		"only a probe":  {[]string{"--source", "environment", scope, test, push}, "unverified", "source_not_accepted", ""},
+		"not known":     {[]string{"--source", "agent", scope, test, "--unknown", "constraint.push"}, "dropped", "missing_after", "decision_dropped"},
 		"none any more": {[]string{"--source", "agent", scope, test, "--none", "constraint.push"}, "dropped", "missing_after", "decision_dropped"},
 	} {
 		t.Run(name, func(t *testing.T) {

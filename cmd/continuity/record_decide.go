@@ -88,10 +88,25 @@ func (a *app) decide(f *decideFlags, args []string) error {
 	if err != nil {
 		return err
 	}
+	if old := find(before, e.Name); f.withdraw && (old == nil || old.Session != f.session) {
+		return a.nothingToWithdraw(&e, old)
+	}
 	if err := cfg.Ledger().Append(e); err != nil {
 		return err
 	}
 	return a.decided(&e, find(before, e.Name))
+}
+
+// nothingToWithdraw is an error: whoever withdraws means something that is stated,
+// and a name that is misspelled would stay in force.
+func (a *app) nothingToWithdraw(e, inForce *ledger.Entry) error {
+	switch {
+	case inForce != nil: // then that of the project is in force
+		return fmt.Errorf("%s was not decided for this session, but for the project: withdraw it without --session", e.Name)
+	case e.Session != "":
+		return fmt.Errorf("%s is not decided, neither for this session nor for the project: there is nothing to withdraw", e.Name)
+	}
+	return fmt.Errorf("%s is not decided for the project: there is nothing to withdraw", e.Name)
 }
 
 // value is what is decided, and whether it is a value at all.
@@ -147,6 +162,8 @@ func (f *decideFlags) entry(cfg *config.Config, name, value string, stated bool)
 	switch {
 	case f.withdraw:
 		return e, nil
+	case name == classify.Constraint:
+		return e, errors.New("a constraint is of one action: say constraint.<action>, as constraint.push; its actions are " + strings.Join(cfg.Actions(), ", "))
 	case f.none:
 		e.Digest = string(continuity.None)
 		return e, nil

@@ -41,13 +41,18 @@ func (a *app) decisions(session string) error {
 	if err != nil {
 		return err
 	}
-	missing := missing(cfg, inForce)
+	missing, foreign := missing(cfg, inForce), foreignOf(cfg, inForce)
 	p := a.print()
 	if a.json {
 		return p.JSON(struct {
 			Decisions []ledger.Entry `json:"decisions"`
 			Missing   []string       `json:"missing"`
-		}{inForce, missing})
+			// Incomparable are among the decisions.
+			Incomparable []incomparable `json:"incomparable,omitempty"`
+		}{inForce, missing, foreign})
+	}
+	for _, f := range foreign {
+		a.warn("%s cannot be compared: %s; decide it again", f.Name, f.Why)
 	}
 	rows := make([][]term.Cell, 0, len(inForce)+len(missing))
 	for i := range inForce {

@@ -14,7 +14,6 @@ import (
 	"github.com/agentcontinuity/otelcol-continuity/cmd/continuity/internal/config"
 	"github.com/agentcontinuity/otelcol-continuity/cmd/continuity/internal/send"
 	"github.com/agentcontinuity/otelcol-continuity/cmd/continuity/internal/term"
-	"github.com/agentcontinuity/otelcol-continuity/internal/digest"
 )
 
 // check is one thing that the doctor looked at.
@@ -129,16 +128,13 @@ func checkLedger(cfg *config.Config) []check {
 		return append(checks, check{"decisions", checkFail, err.Error()})
 	}
 	var foreign []string
-	for i := range inForce {
-		parsed, _ := digest.Parse(inForce[i].Digest)
-		if parsed.IsValue() && (parsed.Alg == digest.HMACSHA256) != (cfg.KeyID != "") || inForce[i].KeyID != "" && inForce[i].KeyID != cfg.KeyID {
-			foreign = append(foreign, inForce[i].Name)
-		}
+	for _, f := range foreignOf(cfg, inForce) {
+		foreign = append(foreign, f.Name+" ("+f.Why+")")
 	}
 	names := missing(cfg, inForce)
 	switch {
 	case len(foreign) > 0:
-		return append(checks, check{"decisions", checkFail, "digested otherwise than this project does now, so nothing compares: decide again " + strings.Join(foreign, ", ")})
+		return append(checks, check{"decisions", checkFail, "digested otherwise than this project does now, so nothing compares: decide again " + strings.Join(foreign, "; ")})
 	case len(names) > 0:
 		return append(checks, check{"decisions", checkWarn, "wanted and not made: " + strings.Join(names, ", ")})
 	}

@@ -28,6 +28,16 @@ func argsOf(least, most int, which string) cobra.PositionalArgs {
 	}
 }
 
+// flagsOnly wants no arguments, and says what the command takes instead.
+func flagsOnly(instead string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		return fmt.Errorf("%s takes flags, and no arguments: %s; --help has all flags", cmd.Name(), instead)
+	}
+}
+
 // offer completes a flag from a closed list.
 func offer(cmd *cobra.Command, flag string, choices []string) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp)); err != nil {

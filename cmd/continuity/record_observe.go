@@ -3,20 +3,22 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/agentcontinuity/otelcol-continuity/cmd/continuity/internal/config"
 	"github.com/agentcontinuity/otelcol-continuity/continuity"
+	"github.com/agentcontinuity/otelcol-continuity/internal/classify"
 	"github.com/agentcontinuity/otelcol-continuity/internal/ledger"
 )
 
 type observeFlags struct {
 	sessionFlags
-	source  string
-	none    []string
-	partial bool
+	source        string
+	none, unknown []string
+	partial       bool
 }
 
 func (a *app) observeCommand() *cobra.Command {
@@ -36,15 +38,20 @@ one under observe.source:
   human        a person looked
   record       read back from a file: proves nothing about the context, never "preserved"
 
-What is not stated is gone, unless --partial says that not all was looked at.`,
+What is not stated is gone, unless --partial says that not all was looked at. Where
+--unknown names what is not known any more, that is gone, and what is neither stated
+nor unknown is left open.`,
 		Example: `  continuity observe --source agent scope=github.com/acme/payments constraint.push=forbidden
-  continuity observe --source agent scope=github.com/acme/payments --none target`,
+  continuity observe --source agent scope=github.com/acme/payments --none target
+  continuity observe --source agent scope=github.com/acme/payments --unknown constraint.push`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.observe(cmd, &f, args) },
 	}
 	f.add(cmd)
+	f.addCompaction(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&f.source, "source", "", "who saw it: "+strings.Join(sources, ", "))
 	flags.StringArrayVar(&f.none, "none", nil, "NAME of which there is explicitly no decision; can be given again")
+	flags.StringArrayVar(&f.unknown, "unknown", nil, "NAME that was asked for and is not known any more; can be given again")
 	flags.BoolVar(&f.partial, "partial", false, "not all was looked at: what is missing proves nothing")
 	offer(cmd, "source", sources)
 	return cmd
@@ -70,7 +77,7 @@ func (a *app) observe(cmd *cobra.Command, f *observeFlags, args []string) error 
 		return errors.New("who saw it? Say --source agent, environment, human or record")
 	}
 	if len(args)+len(f.none) == 0 {
-		return errors.New("state at least one decision: NAME=VALUE, or --none NAME")
+		return errors.New("state at least one decision: NAME=VALUE, or --none NAME; beside none that is known, nothing can be seen to be gone")
 	}
 	inForce, err := cfg.Ledger().InForce(common.Session.ID)
 	if err != nil {
@@ -82,8 +89,57 @@ func (a *app) observe(cmd *cobra.Command, f *observeFlags, args []string) error 
 	for _, name := range f.none {
 		o.Decisions = append(o.Decisions, continuity.Decision{Name: name, Digest: continuity.None})
 	}
-	what := fmt.Sprintf("observation of %s by %s", count(len(o.Decisions), "decision"), o.Source)
+	if err := forget(&o, inForce, f.unknown); err != nil {
+		return err
+	}
+	given := len(o.Decisions)
+	if !f.partial {
+		o.Decisions = sayable(o.Decisions, inForce)
+	}
+	what := fmt.Sprintf("observation of %s by %s", count(given, "decision"), o.Source)
 	return a.send(cmd, cfg, o, common.Session.ID, what)
+}
+
+// sayable leaves out that there is no decision where none is in force: it says
+// nothing, and would be held against the look as something that nobody stated before.
+func sayable(decisions []continuity.Decision, inForce []ledger.Entry) []continuity.Decision {
+	said := slices.DeleteFunc(slices.Clone(decisions), func(d continuity.Decision) bool {
+		return d.Digest == continuity.None && find(inForce, d.Name) == nil
+	})
+	if len(inForce) == 0 || len(said) == 0 {
+		return decisions // another machine may have stated them
+	}
+	return said
+}
+
+// forget says of names that they are not known any more. Nothing is stated of them;
+// the look is complete if that and what it states is all that is in force.
+func forget(o *continuity.Observation, inForce []ledger.Entry, unknown []string) error {
+	stated, forgotten := map[string]bool{}, map[string]bool{}
+	for i := range o.Decisions {
+		stated[o.Decisions[i].Name] = true
+	}
+	for _, name := range unknown {
+		if !classify.ValidName(name) {
+			return config.ErrName
+		}
+		if stated[name] {
+			return fmt.Errorf("%s is stated, and --unknown too: it is one of the two", name)
+		}
+		forgotten[name] = true
+	}
+	o.Partial = o.Partial || len(unknown) > 0 && leavesOpen(inForce, func(name string) bool { return stated[name] }, forgotten)
+	return nil
+}
+
+// leavesOpen reports whether a look must not count as complete. Who was asked for a
+// decision and says nothing of it may still know it. And in a complete look, what is
+// absent is as good as none: of what was decided to be none, that would state what
+// nobody said.
+func leavesOpen(inForce []ledger.Entry, stated func(name string) bool, unknown map[string]bool) bool {
+	return slices.ContainsFunc(inForce, func(e ledger.Entry) bool {
+		return !stated(e.Name) && (!unknown[e.Name] || e.Digest == string(continuity.None))
+	})
 }
 
 // stateAll adds what NAME=VALUE arguments state.

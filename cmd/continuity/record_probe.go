@@ -34,6 +34,7 @@ are now. Read them before. With --allow and no session nothing is run.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.probe(cmd, &f, args) },
 	}
 	f.add(cmd)
+	f.addCompaction(cmd)
 	cmd.Flags().BoolVar(&f.allow, "allow", false, "allow the probes as they are now to run on this machine")
 	cmd.Flags().BoolVar(&f.check, "check", false, "compare with the ledger only, and send nothing")
 	return cmd

@@ -1,13 +1,17 @@
 package main
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/agentcontinuity/otelcol-continuity/cmd/continuity/internal/config"
+	"github.com/agentcontinuity/otelcol-continuity/cmd/continuity/internal/send"
 	"github.com/agentcontinuity/otelcol-continuity/continuity"
 	"github.com/agentcontinuity/otelcol-continuity/internal/digest"
 	"github.com/agentcontinuity/otelcol-continuity/internal/ledger"
@@ -19,7 +23,7 @@ func (a *app) snapshotCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "snapshot",
 		Short: "State the decisions in force, before the context is compacted",
-		Args:  cobra.NoArgs,
+		Args:  flagsOnly("it states all decisions in force, recorded by continuity decide"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := a.config()
 			if err != nil {
@@ -39,6 +43,7 @@ func (a *app) snapshotCommand() *cobra.Command {
 		},
 	}
 	f.add(cmd)
+	f.addCompaction(cmd)
 	cmd.Flags().BoolVar(&failed, "failed", false, "say that a snapshot was attempted and could not be taken")
 	return cmd
 }
@@ -52,8 +57,8 @@ func (a *app) snapshot(cmd *cobra.Command, cfg *config.Config, common continuity
 		return fmt.Errorf("the ledger cannot be read: %w", errors.Join(err, a.send(cmd, cfg, event, common.Session.ID, "failed snapshot")))
 	}
 	snapshot, foreign := snapshotOf(cfg, common, inForce)
-	if len(foreign) > 0 {
-		a.warn("left out, since another key made their digests: %s; decide them again", strings.Join(foreign, ", "))
+	for _, f := range foreign {
+		a.warn("%s cannot be compared: %s; decide it again", f.Name, f.Why)
 	}
 	if names := missing(cfg, inForce); len(names) > 0 {
 		a.warn("not decided, though %s wants it: %s", config.FileName, strings.Join(names, ", "))
@@ -62,28 +67,73 @@ func (a *app) snapshot(cmd *cobra.Command, cfg *config.Config, common continuity
 		a.warn("no decision is in force, so there is nothing to compare later")
 	}
 	what := fmt.Sprintf("snapshot of %s", count(len(snapshot.Decisions), "decision"))
-	return a.send(cmd, cfg, snapshot, common.Session.ID, what)
+	result, err := send.New(cfg, a.now).Send(cmd.Context(), snapshot)
+	if err != nil {
+		return err
+	}
+	return a.sent(&result, common.Session.ID, what, foreign...)
 }
 
-// snapshotOf states decisions. An event names one key, so keyed digests of another
-// one are left out and named.
-func snapshotOf(cfg *config.Config, common continuity.Common, inForce []ledger.Entry) (s continuity.Snapshot, foreign []string) {
-	s = continuity.Snapshot{Common: common, ObservedAt: common.Time}
+// incomparable is a decision that no observation of this project can be compared
+// with, and why.
+type incomparable struct {
+	Name string `json:"name"`
+	Why  string `json:"why"`
+}
+
+// foreignTo says why a decision cannot be compared in a project; "" where it can.
+func foreignTo(cfg *config.Config, e *ledger.Entry) string {
+	parsed, _ := digest.Parse(e.Digest)
+	keyed := parsed.Alg == digest.HMACSHA256
+	switch {
+	case !parsed.IsValue() || keyed && e.KeyID == cfg.KeyID || !keyed && cfg.KeyID == "":
+		return ""
+	case !keyed:
+		return "its digest is plain, and the project has the key " + cfg.KeyID
+	case cfg.KeyID == "":
+		return "its digest was made with the key " + e.KeyID + ", and the project has none"
+	}
+	return "its digest was made with the key " + e.KeyID + ", and the project has " + cfg.KeyID
+}
+
+func foreignOf(cfg *config.Config, inForce []ledger.Entry) []incomparable {
+	var all []incomparable
+	for i := range inForce {
+		if why := foreignTo(cfg, &inForce[i]); why != "" {
+			all = append(all, incomparable{inForce[i].Name, why})
+		}
+	}
+	return all
+}
+
+// snapshotOf states decisions. One that cannot be compared is stated all the same,
+// so that it ends as unverified: left out, nobody would miss it.
+func snapshotOf(cfg *config.Config, common continuity.Common, inForce []ledger.Entry) (continuity.Snapshot, []incomparable) {
+	s := continuity.Snapshot{Common: common, ObservedAt: common.Time, KeyID: cfg.KeyID}
+	var others []string
 	for i := range inForce {
 		e := &inForce[i]
-		if parsed, _ := digest.Parse(e.Digest); parsed.Alg == digest.HMACSHA256 {
-			if e.KeyID != cfg.KeyID {
-				foreign = append(foreign, e.Name)
-				continue
-			}
-			s.KeyID = e.KeyID
-		}
-		s.Decisions = append(s.Decisions, continuity.Decision{
+		d := continuity.Decision{
 			Name: e.Name, Digest: continuity.Digest(e.Digest), Prose: e.Comparison == config.KindText,
 			Revision: e.Revision, ApprovalRef: e.ApprovalRef,
-		})
+		}
+		if parsed, _ := digest.Parse(e.Digest); parsed.Alg == digest.HMACSHA256 && e.KeyID != cfg.KeyID {
+			if cfg.KeyID != "" {
+				// An event names one key. Under the project's it would pass for another
+				// value; as a plain digest, here of the digest, it is like no value.
+				sum := sha256.Sum256([]byte(e.Digest))
+				d.Digest = continuity.Digest("sha256:" + hex.EncodeToString(sum[:]))
+			} else if !slices.Contains(others, e.KeyID) {
+				others = append(others, e.KeyID)
+			}
+		}
+		s.Decisions = append(s.Decisions, d)
 	}
-	return s, foreign
+	if cfg.KeyID == "" {
+		// Of several none is told apart: nobody has a key of that name.
+		s.KeyID = strings.Join(others, "+")
+	}
+	return s, foreignOf(cfg, inForce)
 }
 
 func (a *app) completeCommand() *cobra.Command {
@@ -96,7 +146,7 @@ func (a *app) completeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "complete",
 		Short: "Say how the compaction ended",
-		Args:  cobra.NoArgs,
+		Args:  flagsOnly("say --outcome where the compaction did not complete"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.sendCommon(cmd, &f, "completion", func(c continuity.Common) continuity.Event {
 				return continuity.Completion{Common: c, Outcome: continuity.Outcome(outcome)}
@@ -104,6 +154,7 @@ func (a *app) completeCommand() *cobra.Command {
 		},
 	}
 	f.add(cmd)
+	f.addCompaction(cmd)
 	cmd.Flags().StringVar(&outcome, "outcome", string(continuity.Completed), "one of "+strings.Join(outcomes, ", "))
 	offer(cmd, "outcome", outcomes)
 	return cmd
@@ -115,7 +166,7 @@ func (a *app) startCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "start",
 		Short: "Say that the session begins or goes on",
-		Args:  cobra.NoArgs,
+		Args:  flagsOnly("say the session's id with --session"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.sendCommon(cmd, &f, "session start", func(c continuity.Common) continuity.Event {
 				return continuity.SessionStart{Common: c, PreviousID: previous}
@@ -131,8 +182,11 @@ func (a *app) endCommand() *cobra.Command {
 	var f sessionFlags
 	cmd := &cobra.Command{
 		Use:   "end",
-		Short: "Say that the session ends or sleeps",
-		Args:  cobra.NoArgs,
+		Short: "Say that the session ends, or pauses",
+		Long: `Say that the session ends, or pauses until somebody goes on with it. What it still
+owes is parked: its window stops, and no alert is raised. The session's next event
+opens the window again in full.`,
+		Args: flagsOnly("say the session's id with --session"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.sendCommon(cmd, &f, "session end", func(c continuity.Common) continuity.Event {
 				return continuity.SessionEnd{Common: c}

@@ -21,8 +21,8 @@ var topics = []struct {
 	{"scope", continuity.ID},
 	{"target", continuity.ID},
 	{"acceptance_test", continuity.Command},
-	{"approval_boundary", continuity.Choice},
-	{"constraint.push", continuity.Set},
+	{"approval_boundary", continuity.Set},
+	{"constraint.push", continuity.Choice},
 }
 
 // agent is an agent with a mock for a model: it "knows" what stands in its context.

@@ -55,8 +55,8 @@ func run(ctx context.Context, out io.Writer, endpoint, session string, remember 
 			"scope: https://github.com/acme/payments.git",
 			"target: refs/heads/retry-fix",
 			"acceptance_test: go test ./retry/...",
-			"approval_boundary: ask before deploy",
-			"constraint.push: main, release",
+			"approval_boundary: deploy",
+			"constraint.push: forbidden",
 		},
 	}
 	if remember {

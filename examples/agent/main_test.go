@@ -89,6 +89,10 @@ func TestNothingForgotten(t *testing.T) {
 	got := annotations(t, sink).AsRaw()
 	assert.Equal(t, "preserved", got["continuity.state"])
 	assert.Equal(t, "continue", got["continuity.action"])
+	// As `continuity decide constraint.push forbidden` and `approval_boundary deploy`
+	// digest them, so that agent and command can speak of one session.
+	assert.Equal(t, "sha256:43ed5c457b799abe72e15e5ce574960937404f72402c5c15837044c1fc1a3a4a", got["continuity.invariant.digest.constraint.push"])
+	assert.Equal(t, "sha256:a662bc6a43859d46cf033a3336963972d1ba28df4ee3655f32a6ef8021825822", got["continuity.invariant.digest.approval_boundary"])
 }
 
 func TestNoCollector(t *testing.T) {

@@ -94,7 +94,8 @@ func TestSeed(t *testing.T) {
 func TestText(t *testing.T) {
 	text := Text("session-1", "", Questions(catalogue, 1))
 	assert.Contains(t, text, "session_id: session-1\n")
-	assert.Contains(t, text, "continuity observe --source agent --partial --session 'session-1'")
+	assert.Contains(t, text, "continuity observe --source agent --session 'session-1'")
+	assert.Contains(t, text, "--unknown\nNAME where you cannot tell")
 	assert.NotContains(t, Text("a'; rm -rf ~ '", "", nil), "continuity observe", "no command line is made of what a shell would act on")
 	assert.Contains(t, Text("s", "reviewer", nil), "agent_id: reviewer\n")
 }

@@ -160,8 +160,9 @@ const how = `
 Call the tool restate_decisions of the MCP server "continuity" with this session_id and an answer for each name.
 `
 
-const without = `If there is no such tool, run this with the names and values that you can answer, and leave the others out:
-continuity observe --source agent --partial --session '%s' scope='...' target='...'
+const without = `If there is no such tool, run this: NAME='VALUE' for what you know, --none NAME where nothing was decided, and --unknown
+NAME where you cannot tell. Only if you leave names of the list out, add --partial.
+continuity observe --source agent --session '%s' scope='...' --none target --unknown acceptance_test
 `
 
 const after = `Nobody will tell you whether an answer is right. Then go on with your work.

@@ -92,8 +92,8 @@ func (f *file) check(d *decoder) {
 	if f.Key.ID != "" && !keyID.MatchString(f.Key.ID) {
 		d.refuse("key.id", errors.New("must be 1 to 64 letters, digits, dots, dashes or underscores, the first a letter or digit"))
 	}
-	for _, name := range f.Invariants {
-		d.refuse("invariants", checkName(name))
+	for i, name := range f.Invariants {
+		d.refuse(fmt.Sprintf("invariants[%d]", i), checkName(name))
 	}
 	for name, kind := range f.Kinds {
 		d.refuse("kinds", checkName(name))

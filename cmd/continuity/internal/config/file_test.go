@@ -34,7 +34,7 @@ func TestErrors(t *testing.T) {
 		"session attribute":    {"session: {attribute: secret}", "session.attribute: must be one of"},
 		"source":               {"observe: {source: secret}", "observe.source: must be one of"},
 		"a path as key":        {"key: {id: ../../secret}", "key.id: must be 1 to 64"},
-		"a name":               {"invariants: [Secret]", "invariants: a decision is called"},
+		"a name":               {"invariants: [scope, Secret]", "continuity.yaml:1: invariants[1]: a decision is called"},
 		"a kind":               {"kinds: {x: secret}", "kinds.x: must be one of"},
 		"a kind's name":        {"kinds: {X: id}", "kinds: a decision is called"},
 		"an action":            {"catalogue: {Push: }", "catalogue: a decision is called"},

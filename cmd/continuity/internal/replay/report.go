@@ -45,7 +45,8 @@ type BoundaryReport struct {
 	Reason       string                     `json:"reason"`
 	Action       string                     `json:"action"`
 	Actions      []string                   `json:"actions"`
-	Alerts       []string                   `json:"alerts"` // that are still firing
+	Alerts       []string                   `json:"alerts"`                // that are still firing
+	AlertsOver   []string                   `json:"alerts_over,omitempty"` // as "decision_conflicting (resolved)"
 	Revisions    int                        `json:"revisions"`
 	Decided      time.Time                  `json:"decided_at"`
 	Invariants   map[string]InvariantReport `json:"invariants"`
@@ -86,9 +87,9 @@ func (r *Report) Add(result *Result, c *cases.Case, judged bool) {
 	rule := cases.RuleNoReason
 	for _, s := range result.Sessions {
 		one := SessionReport{Session: s.Key.Session, Agent: s.Key.Agent, EventRule: s.EventRule, Boundaries: []BoundaryReport{}}
-		active := s.active()
+		active, over := s.alerts()
 		for _, b := range s.Boundaries {
-			one.Boundaries = append(one.Boundaries, b.report(active))
+			one.Boundaries = append(one.Boundaries, b.report(active, over[b.ID]))
 		}
 		if c != nil {
 			one.Case, one.Title, one.About = c.Name, c.Title, c.About
@@ -108,9 +109,9 @@ func (r *Report) Add(result *Result, c *cases.Case, judged bool) {
 	r.OK = &ok
 }
 
-// active are the alerts that fire when all is over, with the boundaries that
-// raised them.
-func (s *Session) active() map[boundary.AlertKind][]string {
+// alerts are those that fire when all is over, with the boundaries that raised
+// them, and by boundary those that fired and do not any more.
+func (s *Session) alerts() (active map[boundary.AlertKind][]string, over map[string][]string) {
 	var all []*boundary.Receipt
 	for _, b := range s.Boundaries {
 		for i := range b.Receipts {
@@ -118,24 +119,30 @@ func (s *Session) active() map[boundary.AlertKind][]string {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b *boundary.Receipt) int { return a.End.Compare(b.End) })
-	active := map[boundary.AlertKind][]string{}
+	active, over = map[boundary.AlertKind][]string{}, map[string][]string{}
 	for _, r := range all {
 		for _, a := range r.Alerts {
 			if a.Status == boundary.Firing {
 				active[a.Kind] = append(active[a.Kind], r.BoundaryID)
-			} else {
-				delete(active, a.Kind)
+				continue
 			}
+			ended := fmt.Sprintf("%s (%s)", a.Kind, a.Status)
+			for _, id := range active[a.Kind] {
+				if !slices.Contains(over[id], ended) {
+					over[id] = append(over[id], ended)
+				}
+			}
+			delete(active, a.Kind)
 		}
 	}
-	return active
+	return active, over
 }
 
-func (b *Boundary) report(active map[boundary.AlertKind][]string) BoundaryReport {
+func (b *Boundary) report(active map[boundary.AlertKind][]string, over []string) BoundaryReport {
 	last := b.Last()
 	out := BoundaryReport{
 		ID: b.ID, State: last.Boundary.String(), SessionState: last.State.String(), Reason: string(last.Reason),
-		Actions: []string{}, Alerts: []string{}, Revisions: last.Revision, Decided: last.End.UTC(),
+		Actions: []string{}, Alerts: []string{}, AlertsOver: over, Revisions: last.Revision, Decided: last.End.UTC(),
 		Invariants: map[string]InvariantReport{}, ChangedSince: last.ChangedSince,
 	}
 	for _, a := range last.Actions {
@@ -183,8 +190,8 @@ func (r *Report) Rows() [][]term.Cell {
 				shown = fmt.Sprintf("%s #%d", name, i+1)
 			}
 			alerts := "none"
-			if len(b.Alerts) > 0 {
-				alerts = strings.Join(b.Alerts, " ")
+			if len(b.Alerts)+len(b.AlertsOver) > 0 {
+				alerts = strings.Join(slices.Concat(b.Alerts, b.AlertsOver), " ")
 			}
 			rows = append(rows, []term.Cell{
 				term.Text(shown), term.Text(s.EventRule), term.Styled(StyleOf(b.State), b.State),
