@@ -3,6 +3,9 @@ FUZZTIME  ?= 10s
 CHECKS    ?= 3000
 BENCH     ?= .
 COUNT     ?= 6
+ROUNDS    ?= 5
+SESSIONS  ?= 1000000
+PARTS     ?= throughput,boundary,heap,scale
 KILLS     ?= 50
 SEED      ?=
 BINARY    := build/otelcol-continuity
@@ -160,10 +163,13 @@ fuzz: ## run each fuzz target for FUZZTIME
 	while read -r file target; do \
 		$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 5x "$$(dirname "$$file")" || exit 1; done
 
-bench: ## run the benchmarks that match BENCH, COUNT times, and summarize them
+# The second half compares with other components, in a module of its own: bench/README.md says what it can.
+bench: ## run the benchmarks that match BENCH, COUNT times, and compare with other components (ROUNDS, SESSIONS, PARTS)
 	@mkdir -p build
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./... >build/bench.txt || { cat build/bench.txt; exit 1; }
 	@$(TOOL) benchstat build/bench.txt
+	cd bench && $(GO) run . -rounds $(ROUNDS) -sessions $(SESSIONS) -parts $(PARTS) \
+		-bench ../build/bench-neighbours.txt -markdown ../build/bench.md -svg ../build/bench.svg
 
 # The database is a module like others, so that whoever can build can ask it too.
 vuln: $(BINARY) ## look for known vulnerabilities in our code and in the distribution

@@ -90,7 +90,7 @@ func (s *session) joinable(old *session) bool {
 // joinable reports whether the state of two agents fits into one.
 func (k *keyState) joinable(old *keyState) bool {
 	for kind := range k.alerts {
-		if len(k.alerts[kind].others)+len(old.alerts[kind].others) >= maxRemembered {
+		if len(k.alerting()[kind].others)+len(old.alerting()[kind].others) >= maxRemembered {
 			return false
 		}
 	}
@@ -112,9 +112,9 @@ func (c *Core) detach(s *session) {
 func (s *session) merge(old *session) {
 	s.shift(old.turn)
 	s.book.Merge(&old.book, s.core.cfg.Limits.Approvals)
-	for _, e := range old.seen.order {
-		if _, known := s.seen.find(e); !known {
-			s.seen.add(e, old.seen.marks[e])
+	for _, e := range old.seen {
+		if _, known := s.seen.find(e.seenEvent); !known {
+			s.seen.add(e.seenEvent, e.mark)
 		}
 	}
 	for _, k := range old.agents {
@@ -204,13 +204,18 @@ func (k *keyState) absorb(old *keyState) {
 	if k.effect == nil {
 		k.effect = old.effect
 	}
-	for name, v := range old.healthy {
-		if _, known := k.healthy[name]; !known {
-			k.remember(name, v)
+	for _, v := range old.healthy {
+		if k.healthy.find(v.name) < 0 {
+			k.remember(v.name, v.Value)
 		}
 	}
+	if k.alerts == nil && old.alerts != nil {
+		k.alerts = new([alertKinds]alertState)
+	}
 	for kind := range k.alerts {
-		k.alerts[kind].absorb(&old.alerts[kind], old.fingerprint(AlertKind(kind)))
+		if old.alerts != nil {
+			k.alerts[kind].absorb(&old.alerts[kind], old.fingerprint(AlertKind(kind)))
+		}
 		if k.soft[kind] == nil {
 			k.soft[kind] = old.soft[kind]
 		}

@@ -26,6 +26,22 @@ type alertState struct {
 	onlyOthers bool
 }
 
+// noAlerts are the alerts of who never had any. Nothing writes to them.
+var noAlerts [alertKinds]alertState
+
+// alerting returns all alerts of a key, to look at.
+func (k *keyState) alerting() *[alertKinds]alertState {
+	if k.alerts == nil {
+		return &noAlerts
+	}
+	return k.alerts
+}
+
+// alarmed reports whether one of them is active.
+func (k *keyState) alarmed() bool {
+	return k.alerts != nil && slices.ContainsFunc(k.alerts[:], func(a alertState) bool { return a.active })
+}
+
 // outstanding lists the things that an alert of a kind speaks of. Their text
 // only tells them apart.
 func (k *keyState) outstanding(kind AlertKind) []string {
@@ -82,8 +98,14 @@ func (k *keyState) outstanding(kind AlertKind) []string {
 func (k *keyState) edges(now time.Time, x *bound) []Alert {
 	var out []Alert
 	for _, kind := range AlertKinds {
-		a := &k.alerts[kind]
 		things := k.outstanding(kind)
+		if k.alerts == nil && len(things) == 0 {
+			continue
+		}
+		if k.alerts == nil {
+			k.alerts = new([alertKinds]alertState)
+		}
+		a := &k.alerts[kind]
 		added := slices.ContainsFunc(things, func(t string) bool { return !slices.Contains(a.things, t) })
 		a.things = things
 		if !k.core.cfg.Alerts[kind] {
@@ -112,7 +134,7 @@ func (k *keyState) edges(now time.Time, x *bound) []Alert {
 func (k *keyState) closeAlerts() []Alert {
 	var out []Alert
 	for _, kind := range AlertKinds {
-		if a := &k.alerts[kind]; a.active {
+		if a := &k.alerting()[kind]; a.active {
 			out = append(out, k.ending(kind, Closed)...)
 			*a = alertState{things: a.things}
 		}

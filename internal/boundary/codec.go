@@ -1,6 +1,7 @@
 package boundary
 
 import (
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"time"
@@ -256,8 +257,8 @@ func (c *coder) collect(s *session) {
 			c.looks.add(l)
 		}
 	}
-	for _, e := range s.seen.order {
-		c.bounds.add(s.seen.marks[e].bound)
+	for _, e := range s.seen {
+		c.bounds.add(e.mark.bound)
 	}
 	for _, x := range c.bounds.items {
 		for _, l := range x.looks {
@@ -302,13 +303,36 @@ func (c *coder) keyState(k *keyState) {
 		text(c, &e.key)
 		text(c, &e.action)
 	})
-	byName(c, &k.healthy, c.value)
-	for kind := range k.alerts {
-		c.alertState(&k.alerts[kind])
+	c.healthy(&k.healthy)
+	alerts := *k.alerting()
+	for kind := range alerts {
+		c.alertState(&alerts[kind])
 		c.bounds.ref(c, &k.soft[kind])
+	}
+	if c.reading && slices.ContainsFunc(alerts[:], alertState.used) {
+		k.alerts = &alerts
 	}
 	c.flags(&k.lost, &k.lostOverdue)
 	c.bounds.ref(c, &k.overdueLook)
+}
+
+// used reports whether there is anything to know of an alert.
+func (a alertState) used() bool {
+	return a.active || a.onlyOthers || !a.since.IsZero() || len(a.things)+len(a.fired)+len(a.others) > 0
+}
+
+// healthy codes the names, then their values.
+func (c *coder) healthy(values *healthyValues) {
+	n := c.size(len(*values))
+	if c.reading {
+		*values = make(healthyValues, n)
+	}
+	for i := range *values {
+		wordOf(c, &(*values)[i].name)
+	}
+	for i := range *values {
+		c.value(&(*values)[i].Value)
+	}
 }
 
 func (c *coder) alertState(a *alertState) {
@@ -328,7 +352,11 @@ func (c *coder) snap(s *snap) {
 	c.instant(&s.received)
 	list(c, &s.observedAt, c.instant)
 	c.instant(&s.eventObservedAt)
-	list(c, &s.debts, c.debt)
+	if c.packing == nil {
+		list(c, &s.debts, c.debt)
+	} else {
+		c.packedDebts(&s.debts)
+	}
 	c.debt(&s.whole)
 	number(c, &s.more)
 	c.instant(&s.completion)
@@ -338,7 +366,9 @@ func (c *coder) debt(d *debt) {
 	closed(c, &d.status, int(retired)+1)
 	c.bounds.ref(c, &d.by)
 	c.uint(&d.turn)
-	c.digest(&d.shown)
+	if c.packing == nil || d.status == retired { // nobody asks what else was shown
+		c.digest(&d.shown)
+	}
 	pointer(c, &d.instead, c.value)
 	c.bool(&d.overdue)
 }
@@ -371,31 +401,35 @@ func (c *coder) reasons(s *[]classify.Reason) {
 // memory codes the events that were seen. An annotation that was given already
 // comes back from its boundary's verdict.
 func (c *coder) memory(m *memory) {
-	list(c, &m.order, func(e *seenEvent) {
-		c.uint(&e.fingerprint)
+	list(c, (*[]seenMark)(m), func(e *seenMark) {
+		c.fingerprint(&e.fingerprint)
 		text(c, &e.agent)
-		mark := m.marks[*e]
 		if c.packing != nil {
-			c.packing.marks.ref(c, &mark)
+			c.packing.marks.ref(c, &e.mark)
+			return
 		}
 		if c.reading {
-			if c.packing == nil {
-				mark = &Mark{}
-			}
-			if m.marks == nil {
-				m.marks = map[seenEvent]*Mark{}
-			}
-			m.marks[*e] = mark
+			e.mark = &Mark{}
 		}
-		if c.packing == nil {
-			c.mark(mark)
-		}
+		c.mark(e.mark)
 	})
 	if p := c.packing; p != nil {
 		for _, mark := range p.marks.items {
 			c.packedMark(mark)
 		}
 	}
+}
+
+// fingerprint codes what is a number but a hash.
+func (c *coder) fingerprint(v *uint64) {
+	if c.packing == nil {
+		c.uint(v)
+		return
+	}
+	var b [8]byte
+	binary.LittleEndian.PutUint64(b[:], *v)
+	c.bytes(b[:])
+	*v = binary.LittleEndian.Uint64(b[:])
 }
 
 func (c *coder) mark(m *Mark) {

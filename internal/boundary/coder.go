@@ -120,7 +120,7 @@ func (c *coder) flags(flags ...*bool) {
 func (c *coder) size(n int) int {
 	x := uint64(n)
 	c.uint(&x)
-	if c.reading && x > uint64(len(c.buf)) {
+	if c.reading && c.packing == nil && x > uint64(len(c.buf)) {
 		c.fail()
 		return 0
 	}
@@ -144,6 +144,10 @@ func text[T ~string](c *coder, v *T) {
 }
 
 func (c *coder) bytes(v []byte) {
+	if c.packing != nil {
+		c.packedBytes(v)
+		return
+	}
 	if !c.reading {
 		c.buf = append(c.buf, v...)
 		return
@@ -232,16 +236,44 @@ type table[T any] struct {
 
 // add takes a thing in, once.
 func (t *table[T]) add(p *T) {
-	if p == nil {
+	if p == nil || t.number(p) > 0 {
 		return
 	}
-	if t.index == nil {
-		t.index = map[*T]uint64{}
-	}
-	if _, known := t.index[p]; !known {
-		t.items = append(t.items, p)
+	t.items = append(t.items, p)
+	switch {
+	case len(t.index) > 0:
 		t.index[p] = uint64(len(t.items))
+	case len(t.items) > fewItems:
+		if t.index == nil {
+			t.index = map[*T]uint64{}
+		}
+		for i, p := range t.items {
+			t.index[p] = uint64(i + 1)
+		}
 	}
+}
+
+// fewItems are found without an index.
+const fewItems = 8
+
+// number is what a thing is coded as, 0 where it is not in the table.
+func (t *table[T]) number(p *T) uint64 {
+	if len(t.index) > 0 {
+		return t.index[p]
+	}
+	for i, item := range t.items {
+		if item == p {
+			return uint64(i + 1)
+		}
+	}
+	return 0
+}
+
+// reset empties the table and keeps its memory.
+func (t *table[T]) reset() {
+	clear(t.items)
+	t.items = t.items[:0]
+	clear(t.index)
 }
 
 // code codes the table itself: first how many there are, so that they can point
@@ -256,7 +288,7 @@ func (t *table[T]) code(c *coder, each func(*T)) {
 func (t *table[T]) announce(c *coder) {
 	n := c.size(len(t.items))
 	if c.reading {
-		t.items = make([]*T, n)
+		t.items = slices.Grow(t.items[:0], n)[:n]
 		for i := range t.items {
 			t.items[i] = new(T)
 		}
@@ -265,7 +297,10 @@ func (t *table[T]) announce(c *coder) {
 
 // ref codes a pointer into the table.
 func (t *table[T]) ref(c *coder, p **T) {
-	n := t.index[*p]
+	n := uint64(0)
+	if !c.reading && *p != nil {
+		n = t.number(*p)
+	}
 	c.uint(&n)
 	if !c.reading {
 		return

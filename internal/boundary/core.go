@@ -16,7 +16,10 @@ type Core struct {
 	cfg   *Config
 	fleet Fleet
 	slots slots
-	stats Stats
+	room  room
+	// packer is where sessions are packed.
+	packer *desk
+	stats  Stats
 	// changed are the sessions that were touched since Changes was last called.
 	changed map[SessionKey]struct{}
 }
@@ -231,6 +234,7 @@ func (c *Core) open(key SessionKey, now time.Time, res *Result) *session {
 	}
 	s := &session{core: c, key: key, origin: key, touched: now}
 	s.weight = sessionWeight + keyWeight + len(key.Scope) + len(key.Session)
+	s.measured = s.weight
 	c.slots.add(s)
 	return s
 }

@@ -15,13 +15,16 @@ func (e entry) settle(x *bound, status debtStatus, turn uint64, shown classify.V
 		d.turn = turn
 	}
 	d.status, d.by, d.shown, d.instead = status, x, shown.Digest, nil
-	if own := e.value(); e.before.Value != own {
-		d.instead = &e.before.Value
+	if compared := e.before.Value; compared != e.value() {
+		d.instead = valueAt(compared)
 	}
 	if status == answered {
 		d.overdue = false
 	}
 }
+
+// valueAt keeps the rare value apart, so that entries need no memory of their own.
+func valueAt(v classify.Value) *classify.Value { return &v }
 
 // value is what the snapshot itself states.
 func (e entry) value() classify.Value {

@@ -2,6 +2,7 @@ package boundary
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/agentcontinuity/otelcol-continuity/internal/approval"
@@ -189,12 +190,25 @@ func noneFor(v classify.Value) digest.Digest {
 const maxHealthy = 64
 
 func (k *keyState) remember(name string, v classify.Value) {
-	if k.healthy == nil {
-		k.healthy = map[string]classify.Value{}
+	i, known := slices.BinarySearchFunc(k.healthy, name, func(h healthyValue, name string) int { return strings.Compare(h.name, name) })
+	switch {
+	case known:
+		k.healthy[i].Value = v
+	case len(k.healthy) < maxHealthy:
+		k.healthy = slices.Insert(k.healthy, i, healthyValue{name, v})
 	}
-	if _, known := k.healthy[name]; known || len(k.healthy) < maxHealthy {
-		k.healthy[name] = v
-	}
+}
+
+// healthyValues are sorted by name.
+type healthyValues []healthyValue
+
+type healthyValue struct {
+	name string
+	classify.Value
+}
+
+func (h healthyValues) find(name string) int {
+	return slices.IndexFunc(h, func(v healthyValue) bool { return v.name == name })
 }
 
 // changedSince lists what a snapshot states otherwise than it was last found
@@ -205,7 +219,8 @@ func (k *keyState) changedSince(s *snap, now time.Time) []string {
 		return nil
 	}
 	var out []string
-	for name, last := range k.healthy {
+	for _, h := range k.healthy {
+		name, last := h.name, h.Value
 		v := classify.Value{Digest: digest.None, Form: s.form}
 		switch i := s.content.find(name); {
 		case i < 0 && (s.truncated || s.tooMany), i >= 0 && s.decisions[i].fault != "":

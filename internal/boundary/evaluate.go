@@ -8,6 +8,37 @@ import (
 	"github.com/agentcontinuity/otelcol-continuity/internal/digest"
 )
 
+// room is where one invariant after the other is decided. It keeps its memory, and
+// nothing else.
+type room struct {
+	entries  []entry
+	votes    []classify.Vote
+	evidence [2]evidence
+}
+
+// other returns the evidence that is not the best so far.
+func (r *room) other(best *evidence) *evidence {
+	if best == &r.evidence[0] {
+		return &r.evidence[1]
+	}
+	return &r.evidence[0]
+}
+
+// ballot returns n empty votes.
+func (r *room) ballot(n int) []classify.Vote {
+	at := len(r.votes)
+	r.votes = slices.Grow(r.votes, n)[:at+n]
+	clear(r.votes[at:])
+	return r.votes[at:]
+}
+
+// clear forgets what was decided.
+func (r *room) clear() {
+	clear(r.entries[:cap(r.entries)])
+	clear(r.votes[:cap(r.votes)])
+	r.evidence = [2]evidence{}
+}
+
 // entry is one baseline's statement of the invariant at hand. A value that is
 // outstanding and that no snapshot states has no snap.
 type entry struct {
@@ -20,8 +51,8 @@ type entry struct {
 // settles the debts accordingly and returns the findings. Doing it twice gives
 // the same.
 func (k *keyState) evaluate(x *bound) []classify.Finding {
-	var findings []classify.Finding
 	names := k.namesAt(x)
+	findings := make([]classify.Finding, 0, len(names)+1)
 	sufficient := false
 	x.resting = x.resting[:0]
 	for _, name := range names {
@@ -31,6 +62,7 @@ func (k *keyState) evaluate(x *bound) []classify.Finding {
 			findings = append(findings, f)
 		}
 	}
+	k.core.room.clear()
 	if k.lost && sufficient {
 		k.lostBy, k.lost = x, false
 	}
@@ -55,7 +87,7 @@ func (k *keyState) namesAt(x *bound) []string {
 	if len(x.looks) == 0 {
 		return nil // the runtime refused before anybody looked
 	}
-	names := slices.Clone(k.core.cfg.RequiredInvariants)
+	names := append(make([]string, 0, 16), k.core.cfg.RequiredInvariants...)
 	for _, s := range k.snaps {
 		if !x.inPlay(s) || s.hollow() && k.solidAt(x) {
 			continue
@@ -82,17 +114,17 @@ const maxLoose = 64
 // finding.
 func (k *keyState) addStated(x *bound, names []string) []string {
 	var loose []string
-	known := map[string]bool{}
-	for _, name := range names {
-		known[name] = true
+	stated := len(names)
+	for _, l := range x.looks {
+		stated += len(l.statements)
 	}
+	known := newNameSet(names, stated)
 	for _, l := range x.looks {
 		for i := range l.statements {
 			name := l.statements[i].Name
-			if _, taken := known[name]; taken {
+			if !known.add(name) {
 				continue
 			}
-			known[name] = true
 			if k.defect(name) != nil || x.originals[name] != nil {
 				names = append(names, name)
 				continue
@@ -110,10 +142,44 @@ func (k *keyState) addStated(x *bound, names []string) []string {
 	return append(names, loose...)
 }
 
+// nameSet is a set of names. Most are so small that no map is needed.
+type nameSet struct {
+	list []string
+	set  map[string]struct{}
+}
+
+func newNameSet(names []string, most int) *nameSet {
+	s := &nameSet{list: slices.Clip(names)}
+	if most > maxPlaces {
+		s.set = make(map[string]struct{}, most)
+		for _, name := range names {
+			s.set[name] = struct{}{}
+		}
+	}
+	return s
+}
+
+// add takes a name in, and reports whether it was not there.
+func (s *nameSet) add(name string) bool {
+	if s.set == nil {
+		if slices.Contains(s.list, name) {
+			return false
+		}
+		s.list = append(s.list, name)
+		return true
+	}
+	_, known := s.set[name]
+	s.set[name] = struct{}{}
+	return !known
+}
+
 // evaluateName decides one invariant. ok is false where there is nothing to say;
 // enough reports whether a look sufficed.
 func (k *keyState) evaluateName(x *bound, name string) (f classify.Finding, ok, enough bool) {
+	room := &k.core.room
+	room.votes = room.votes[:0]
 	entries, stated := k.entries(x, name)
+	room.entries = entries[:0]
 	alone := len(entries) > 0 && entries[0].snap == nil
 	f = classify.Finding{Name: name, State: classify.Unverified, Optional: k.optional(entries, name)}
 	fillBefore(&f, entries)
@@ -208,6 +274,7 @@ func (k *keyState) withoutBaseline(x *bound, f classify.Finding, stated bool) (c
 // what this boundary answered itself unless a later snapshot asked again. stated
 // reports whether a look speaks of the name.
 func (k *keyState) entries(x *bound, name string) (entries []entry, stated bool) {
+	entries = k.core.room.entries[:0]
 	newest := uint64(0)
 	for _, s := range k.snaps {
 		if !x.inPlay(s) || s.hollow() && k.solidAt(x) {
@@ -304,7 +371,8 @@ func (k *keyState) bestEvidence(x *bound, name string, entries []entry, statedOn
 		if len(l.statements) > 0 {
 			silence = classify.ObservationIncomplete
 		}
-		e := &evidence{look: l}
+		e := k.core.room.other(best)
+		*e = evidence{look: l}
 		if e.statement = l.find(name); e.statement != nil {
 			e.After = l.stated(e.statement, accepted)
 		} else if after, ok := l.absent(accepted); ok && (!statedOnly || entries[0].before.Digest.IsNothing()) {
@@ -351,7 +419,7 @@ func (k *keyState) hold(x *bound, name string, entries []entry, e *evidence) ([]
 	ask := func(from, to digest.Digest) approval.Answer {
 		return k.book.Ask(approval.Question{Invariant: name, Agent: k.agent, From: from, To: to, At: e.at, Boundary: x.use, Look: e.turn})
 	}
-	votes := make([]classify.Vote, len(entries))
+	votes := k.core.room.ballot(len(entries))
 	for i := range entries {
 		if entries[i].before.Fault != "" {
 			continue

@@ -18,9 +18,11 @@ func (c *Core) Rest() {
 		if p.session == nil {
 			continue
 		}
-		for _, m := range p.session.seen.marks {
-			m.awaited = false
+		for _, e := range p.session.seen {
+			e.mark.awaited = false
 		}
 	}
-	c.rest(0)
+	for range c.slots.awake {
+		c.rest(0)
+	}
 }

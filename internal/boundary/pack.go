@@ -16,7 +16,7 @@ import (
 //	texts of many sessions are words of the core, others are written once
 //	digests and traces are written once, times as their distance from the one before
 //	what only memory knows is there: marks, which clock a time is by, weights
-//	runs of zeros are written as their length
+//	ids and digests stand by themselves, and the rest without its zeros
 //
 // It is never stored: it can change with every version.
 
@@ -33,9 +33,11 @@ type packing struct {
 	instant classify.Instant
 	since   time.Duration
 	// words is what the words weigh.
-	words    int
-	marks    table[Mark]
-	verdicts table[Verdict]
+	words int
+	// raw is what would not get smaller, rest what of it is left to read.
+	raw, rest []byte
+	marks     table[Mark]
+	verdicts  table[Verdict]
 	// copying leaves the words held, since what is unpacked stays packed too.
 	copying bool
 }
@@ -50,6 +52,11 @@ func (p *places[T]) add(v T) {
 	if len(p.list) < maxPlaces {
 		p.list = append(p.list, v)
 	}
+}
+
+func (p *places[T]) clear() {
+	clear(p.list)
+	p.list = p.list[:0]
 }
 
 // ref codes the place of a thing that was coded before: 0 where it was not.
@@ -69,17 +76,22 @@ func (p *places[T]) ref(c *coder, v *T) (known bool) {
 	return n > 0
 }
 
-// pack returns what a session is held as while it rests.
-func (c *Core) pack(s *session) string {
-	p := &packing{core: c}
-	head := &coder{}
-	head.brief(c, briefOf(s), false)
-	body := &coder{packing: p, version: codecVersion, buf: make([]byte, 0, 512)}
-	p.begin(s)
-	body.session(s)
-	body.awake(s)
-	s.wordsWeight = p.words
-	return string(squeeze(head.buf, body.buf))
+// pack returns what a session is held as while it rests; false where it cannot be
+// written, as it could not be stored.
+func (c *Core) pack(s *session) (packed string, ok bool) {
+	d := c.desk()
+	defer d.clear()
+	d.buf = d.body[:0]
+	d.work.texts.add(s.key.Session)
+	d.session(s)
+	d.awake(s)
+	d.body = d.buf
+	d.buf = d.whole[:0]
+	d.brief(briefOf(s))
+	d.uintAlone(uint64(len(d.work.raw)))
+	d.whole = squeeze(append(d.buf, d.work.raw...), d.body)
+	s.wordsWeight = d.work.words
+	return string(d.whole), !d.bad
 }
 
 // unpack is the other way.
@@ -89,25 +101,92 @@ func (c *Core) unpack(packed string) *session { return c.unpacked(packed, false)
 func (c *Core) copyOf(packed string) *session { return c.unpacked(packed, true) }
 
 func (c *Core) unpacked(packed string, copying bool) *session {
-	head := &coder{buf: []byte(packed), reading: true}
-	var b brief
-	head.brief(c, &b, copying)
-	p := &packing{core: c, copying: copying}
-	body := &coder{packing: p, version: codecVersion, reading: true, buf: unsqueeze(head.buf)}
+	d := c.desk()
+	defer d.clear()
+	d.reading, d.work.copying = true, copying
+	d.whole = append(d.whole[:0], packed...)
+	d.buf = d.whole
+	b := &brief{}
+	d.brief(b)
+	raw := d.uintAlone(0)
+	d.work.raw = append(d.work.raw, d.buf[:raw]...)
+	d.work.rest = d.work.raw
+	d.body = unsqueeze(d.body[:0], d.buf[raw:])
+	d.buf = d.body
 	s := &session{core: c, key: b.key, origin: b.key}
-	p.begin(s)
-	body.session(s)
-	body.awake(s)
-	if body.bad {
+	d.work.texts.add(s.key.Session)
+	d.session(s)
+	d.awake(s)
+	if d.bad {
 		panic("boundary: a session that rested cannot be read") // it is our own memory
 	}
 	return s
 }
 
+// uintAlone codes a number.
+func (d *desk) uintAlone(v uint64) uint64 {
+	d.uint(&v)
+	return v
+}
+
+// packedBytes codes what would not get smaller.
+func (c *coder) packedBytes(v []byte) {
+	p := c.packing
+	switch {
+	case !c.reading:
+		p.raw = append(p.raw, v...)
+	case len(p.rest) < len(v):
+		c.fail()
+	default:
+		p.rest = p.rest[copy(v, p.rest):]
+	}
+}
+
+// desk is where a core packs and unpacks, one session at a time. It keeps its memory.
+type desk struct {
+	coder
+	work        packing
+	body, whole []byte
+}
+
+func (c *Core) desk() *desk {
+	if c.packer == nil {
+		c.packer = &desk{}
+		c.packer.work.core = c
+	}
+	d := c.packer
+	d.packing, d.version = &d.work, codecVersion
+	return d
+}
+
+// clear takes everything off the desk.
+func (d *desk) clear() {
+	d.contents.reset()
+	d.looks.reset()
+	d.bounds.reset()
+	w := &d.work
+	w.marks.reset()
+	w.verdicts.reset()
+	w.texts.clear()
+	w.digests.clear()
+	w.traces.clear()
+	clear(w.findings)
+	w.findings = w.findings[:0]
+	w.raw, w.rest = w.raw[:0], nil
+	w.copying, w.instant, w.since, w.words = false, 0, 0, 0
+	d.buf, d.reading, d.bad = nil, false, false
+	if cap(d.body) > maxDesk || cap(d.whole) > maxDesk {
+		d.body, d.whole = nil, nil
+	}
+}
+
+// maxDesk is how much memory a desk keeps: few sessions need more.
+const maxDesk = 64 << 10
+
 // collect fills the tables of what only memory knows.
 func (p *packing) collect(s *session, c *coder) {
-	for _, e := range s.seen.order {
-		m := s.seen.marks[e]
+	for _, e := range s.seen {
+		m := e.mark
 		p.marks.add(m)
 		if m.frozen != nil {
 			p.verdicts.add(m.frozen.Verdict)
@@ -134,9 +213,6 @@ func (c *coder) packedMark(m *Mark) {
 		text(c, &a.BoundaryID)
 	})
 }
-
-// begin makes the session's own id known.
-func (p *packing) begin(s *session) { p.texts.add(s.key.Session) }
 
 // awake codes what is known of a session beside what is stored.
 func (c *coder) awake(s *session) {
@@ -167,8 +243,9 @@ func wordOf[T ~string](c *coder, v *T) {
 func (c *coder) word(v string, attrs []Attr) (found word) {
 	w, n := &c.packing.core.slots.words, uint64(0)
 	if !c.reading && v != "" {
-		n = uint64(w.take(v, attrs)) + 1
-		c.packing.words += len(v) + weightOfAttrs(attrs)
+		at := w.take(v, attrs)
+		n = uint64(at) + 1
+		c.packing.words += w.share(at)
 	}
 	c.uint(&n)
 	if !c.reading || n == 0 {
@@ -207,9 +284,9 @@ const (
 
 // packedText codes a text that few sessions have in common.
 func (c *coder) packedText(v string) string {
-	p, code := &c.packing.texts, uint64(0)
+	p, known, code := c.packing, &c.packing.texts, uint64(0)
 	if !c.reading {
-		switch at := slices.Index(p.list, v); {
+		switch at := slices.Index(known.list, v); {
 		case v == "":
 		case at >= 0:
 			code = knownText + uint64(at)
@@ -224,11 +301,11 @@ func (c *coder) packedText(v string) string {
 	case code == 0:
 		return ""
 	case code >= knownText:
-		if code-knownText >= uint64(len(p.list)) {
+		if code-knownText >= uint64(len(known.list)) {
 			c.fail()
 			return ""
 		}
-		return p.list[code-knownText]
+		return known.list[code-knownText]
 	case code == newHex:
 		var sum [16]byte
 		if !c.reading {
@@ -237,14 +314,19 @@ func (c *coder) packedText(v string) string {
 		c.bytes(sum[:])
 		v = hex.EncodeToString(sum[:])
 	default:
-		n := c.size(len(v))
+		n := uint64(len(v))
+		c.uint(&n)
 		if c.reading {
-			v, c.buf = string(c.buf[:n]), c.buf[n:]
+			if n > uint64(len(p.rest)) {
+				c.fail()
+				return ""
+			}
+			v, p.rest = string(p.rest[:n]), p.rest[n:]
 		} else {
-			c.buf = append(c.buf, v...)
+			p.raw = append(p.raw, v...)
 		}
 	}
-	p.add(v)
+	known.add(v)
 	return v
 }
 
@@ -364,35 +446,75 @@ func (c *coder) packedFindings(v *[]classify.Finding) {
 	}
 }
 
-// squeeze appends what was packed: each run of zeros as a zero and its length.
-func squeeze(to, packed []byte) []byte {
-	for i := 0; i < len(packed); {
-		b := packed[i]
-		to = append(to, b)
-		i++
-		if b != 0 {
+// packedDebts codes debts once where all are alike: nothing was answered, or all of
+// it at once.
+func (c *coder) packedDebts(debts *[]debt) {
+	alike := len(*debts) > 1
+	for _, d := range *debts {
+		d.shown = (*debts)[0].shown // asked for where it is retired only
+		alike = alike && d == (*debts)[0] && d.status != retired
+	}
+	n := c.size(len(*debts))
+	c.bool(&alike)
+	if c.reading {
+		*debts = make([]debt, n)
+	}
+	for i := range *debts {
+		if alike && i > 0 {
+			(*debts)[i] = (*debts)[0]
 			continue
 		}
-		n := 1
-		for i < len(packed) && packed[i] == 0 && n < 255 {
-			i, n = i+1, n+1
+		c.debt(&(*debts)[i])
+	}
+}
+
+// squeeze appends what was packed without its zeros, of which there are many: for
+// each eight bytes one that says which of them are none, then those. Where all eight
+// are zeros, the number of such groups that follow.
+func squeeze(to, packed []byte) []byte {
+	for i := 0; i < len(packed); {
+		group := packed[i:min(i+8, len(packed))]
+		i += 8
+		tag := len(to)
+		to = append(to, 0)
+		for n, b := range group {
+			if b != 0 {
+				to[tag] |= 1 << n
+				to = append(to, b)
+			}
 		}
-		to = append(to, byte(n))
+		if to[tag] != 0 {
+			continue
+		}
+		more := 0
+		for more < 255 && i+8 <= len(packed) && *(*[8]byte)(packed[i:]) == [8]byte{} {
+			i, more = i+8, more+1
+		}
+		to = append(to, byte(more))
 	}
 	return to
 }
 
-func unsqueeze(from []byte) []byte {
-	to := make([]byte, 0, 2*len(from))
-	for i := 0; i < len(from); i++ {
-		if from[i] != 0 || i+1 == len(from) {
-			to = append(to, from[i])
+// unsqueeze is the other way. Up to seven zeros follow at the end.
+func unsqueeze(to, from []byte) []byte {
+	for i := 0; i < len(from); {
+		tag := from[i]
+		i++
+		if tag == 0 {
+			for range int(from[i]) + 1 {
+				to = append(to, 0, 0, 0, 0, 0, 0, 0, 0)
+			}
+			i++
 			continue
 		}
-		i++
-		for range from[i] {
-			to = append(to, 0)
+		var group [8]byte
+		for n := range group {
+			if tag&(1<<n) != 0 {
+				group[n] = from[i]
+				i++
+			}
 		}
+		to = append(to, group[:]...)
 	}
 	return to
 }
@@ -433,12 +555,19 @@ func briefOf(s *session) *brief {
 	return b
 }
 
-func (c *coder) brief(core *Core, b *brief, copying bool) {
-	text(c, &b.key.Session)
-	c.packing = &packing{core: core, copying: copying}
+// brief codes it. The key can be compared without reading it: see packedKeyIs.
+func (d *desk) brief(b *brief) {
+	c := &d.coder
+	whole := func(v *string) {
+		c.packing = nil
+		text(c, v)
+		c.packing = &d.work
+	}
+	whole(&b.key.Session)
 	wordOf(c, &b.key.Scope)
+	d.work.since = 0
 	list(c, &b.agents, func(a *agentState) {
-		text(c, &a.agent)
+		whole(&a.agent)
 		number(c, &a.state)
 	})
 	c.bool(&b.waits)
@@ -446,13 +575,18 @@ func (c *coder) brief(core *Core, b *brief, copying bool) {
 		number(c, &o.status)
 		c.time(&o.start)
 	})
-	c.packing = nil
+	d.work.since = 0
 }
 
 // briefly reads what stands in front of a session that rests.
 func (c *Core) briefly(packed string) *brief {
+	d := c.desk()
+	defer d.clear()
+	d.reading, d.work.copying = true, true
+	d.whole = append(d.whole[:0], packed...)
+	d.buf = d.whole
 	b := &brief{}
-	(&coder{buf: []byte(packed), reading: true}).brief(c, b, true)
+	d.brief(b)
 	return b
 }
 

@@ -91,7 +91,7 @@ func (k *keyState) count() counted {
 		}
 	}
 	for kind := range k.alerts {
-		n.alerts[kind] = k.alerts[kind].active
+		n.alerts[kind] = k.alerts != nil && k.alerts[kind].active
 	}
 	return n
 }

@@ -72,9 +72,10 @@ type keyState struct {
 	refused        *refusal
 	effect         *effectDefect
 	// healthy are the values that were last found healthy.
-	healthy map[string]classify.Value
-	alerts  [alertKinds]alertState
-	soft    [alertKinds]*bound
+	healthy healthyValues
+	// alerts are nil where none of them was ever looked at for a reason: see alerting.
+	alerts *[alertKinds]alertState
+	soft   [alertKinds]*bound
 	// lost is set while baselines had to be given up and no finding said so yet;
 	// lostBy is the boundary whose findings say it.
 	lost   bool
@@ -251,7 +252,7 @@ func (k *keyState) holds() bool {
 	return len(k.defects) > 0 || len(k.envelopes) > 0 || k.refused != nil || k.effect != nil || k.overdueLook != nil || k.lostOverdue ||
 		slices.ContainsFunc(k.snaps, func(s *snap) bool { return s.owes() || s.unanswered() }) ||
 		slices.ContainsFunc(k.bounds, (*bound).open) ||
-		slices.ContainsFunc(k.alerts[:], func(a alertState) bool { return a.active })
+		k.alarmed()
 }
 
 // maxRemembered bounds the settled boundaries of one key.
@@ -266,7 +267,7 @@ func (k *keyState) tidy(now time.Time, remembered int) {
 		k.looks = slices.Delete(k.looks, 0, n)
 	}
 	keep := cfg.Retention
-	if slices.ContainsFunc(k.alerts[:], func(a alertState) bool { return a.active }) {
+	if k.alarmed() {
 		keep = max(keep, cfg.SessionTTL)
 	}
 	excess, had := len(k.bounds)-remembered, len(k.bounds)

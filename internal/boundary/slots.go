@@ -170,22 +170,32 @@ func (c *Core) glance(p *slot) *session {
 
 // rest packs the sessions that were awake longest, where there are too many.
 func (c *Core) rest(most int) {
-	for s := c.slots.oldest; s != nil && c.slots.awake > most; {
-		next := s.newer
-		if !s.awaited() {
-			c.slots.unlink(s)
-			p := s.slot
-			p.packed, p.session = c.pack(s), nil
-			c.weighAs(p, slotWeight+len(p.packed)+s.wordsWeight)
+	// Those that somebody waits for go to the end of the queue. Few are looked at: the
+	// next event looks at the next.
+	for turns := restTurn; turns > 0 && c.slots.awake > most; turns-- {
+		s := c.slots.oldest
+		c.slots.unlink(s)
+		packed, ok := "", !s.awaited()
+		if ok {
+			packed, ok = c.pack(s)
 		}
-		s = next
+		if !ok {
+			c.slots.link(s)
+			continue
+		}
+		p := s.slot
+		p.packed, p.session = packed, nil
+		c.weighAs(p, slotWeight+len(p.packed)+s.wordsWeight)
 	}
 }
 
+// restTurn is how many sessions are looked at after each event.
+const restTurn = 4
+
 // awaited reports whether somebody is still to be told of an event.
 func (s *session) awaited() bool {
-	for _, m := range s.seen.marks {
-		if m.awaited && m.frozen == nil {
+	for _, e := range s.seen {
+		if m := e.mark; m.awaited && m.frozen == nil {
 			return true
 		}
 	}

@@ -22,6 +22,7 @@ func sizeOf[T any]() int { return int(reflect.TypeFor[T]().Size()) }
 // place in a slice or map, included.
 var (
 	sessionWeight   = sizeOf[session]() + slotWeight + 128
+	wordWeight      = sizeOf[word]() + 32
 	slotWeight      = sizeOf[slot]() + 64 // its entry in the table and the heap, its share of both
 	keyWeight       = sizeOf[keyState]() + 32
 	boundWeight     = sizeOf[bound]() + 80 // its id, and where it lies
@@ -35,7 +36,7 @@ var (
 	verdictWeight   = sizeOf[Verdict]() + 32
 	findingWeight   = sizeOf[classify.Finding]()
 	defectWeight    = sizeOf[defect]() + 64
-	seenWeight      = sizeOf[Mark]() + sizeOf[Annotation]() + 3*sizeOf[seenEvent]()
+	seenWeight      = sizeOf[Mark]() + sizeOf[Annotation]() + 2*sizeOf[seenMark]()
 	valueWeight     = sizeOf[classify.Value]() + 48
 	attrWeight      = sizeOf[Attr]() + 16
 	sourceWeight    = sizeOf[Event]()
@@ -192,6 +193,9 @@ func (c *scale) snap(s *snap) {
 }
 
 func (c *scale) key(k *keyState) {
+	if k.alerts != nil {
+		c.total += sizeOf[alertState]() * len(k.alerts)
+	}
 	c.total += keyWeight + len(k.agent) + 16*len(k.ends) + valueWeight*len(k.healthy)
 	for _, x := range k.bounds {
 		c.bound(x)
@@ -200,7 +204,7 @@ func (c *scale) key(k *keyState) {
 	c.bound(k.lostBy)
 	c.bound(k.overdueLook)
 	for kind := range k.alerts {
-		a := &k.alerts[kind]
+		a := &k.alerting()[kind]
 		c.bound(k.soft[kind])
 		c.total += weightOfTexts(a.things) + weightOfTexts(a.others) + 8*len(a.fired)
 	}
@@ -238,8 +242,8 @@ func (s *session) measure() int {
 	for _, k := range s.agents {
 		c.key(k)
 	}
-	for _, e := range s.seen.order {
-		m := s.seen.marks[e]
+	for _, e := range s.seen {
+		m := e.mark
 		c.total += seenWeight + len(e.agent)
 		c.bound(m.bound)
 		if m.frozen != nil {
@@ -299,7 +303,5 @@ func (s *session) thin(now time.Time) {
 	for _, k := range s.agents {
 		k.tidy(now, thinBounds)
 	}
-	for len(s.seen.order) > thinSeen {
-		s.seen.forget()
-	}
+	s.seen.forget(thinSeen)
 }

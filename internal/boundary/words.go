@@ -38,6 +38,16 @@ func (w *words) take(text string, attrs []Attr) uint32 {
 	return n
 }
 
+// mostShares is among how many a word's weight is divided: the others may go, and who
+// stays holds it alone.
+const mostShares = 16
+
+// share is what one who holds a word weighs for it.
+func (w *words) share(n uint32) int {
+	at := &w.list[n]
+	return (wordWeight + len(at.text) + weightOfAttrs(at.attrs)) / int(min(at.holds, mostShares))
+}
+
 // at is a word by its number.
 func (w *words) at(n uint64) word { return w.list[n] }
 

@@ -2,7 +2,6 @@ package classify
 
 import (
 	"cmp"
-	"regexp"
 	"strings"
 )
 
@@ -15,10 +14,39 @@ const (
 	Constraint       = "constraint"
 )
 
-var namePattern = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}(\.[a-z0-9][a-z0-9_-]{0,63})?$`)
+// maxPart bounds the two parts of a name.
+const maxPart = 64
 
-// ValidName reports whether an invariant may be called so.
-func ValidName(name string) bool { return namePattern.MatchString(name) }
+// ValidName reports whether an invariant may be called so:
+// [a-z][a-z0-9_]{0,63}(\.[a-z0-9][a-z0-9_-]{0,63})? It is asked for each attribute,
+// hence no regular expression.
+func ValidName(name string) bool {
+	family, id, two := strings.Cut(name, ".")
+	return validPart(family, false) && (!two || validPart(id, true))
+}
+
+func validPart(part string, second bool) bool {
+	if part == "" || len(part) > maxPart {
+		return false
+	}
+	for i := range len(part) {
+		switch b := part[i]; {
+		case b >= 'a' && b <= 'z':
+		case b >= '0' && b <= '9':
+			if i == 0 && !second {
+				return false
+			}
+		case b == '_':
+			if i == 0 {
+				return false
+			}
+		case b == '-' && second && i > 0:
+		default:
+			return false
+		}
+	}
+	return true
+}
 
 // Family is the name before the first dot: "constraint" for constraint.no_push.
 func Family(name string) string {

@@ -33,8 +33,9 @@ func putVerdict(m pcommon.Map, v *boundary.Verdict) {
 		if f.Name == "" { // of the boundary as a whole: the reason says it
 			continue
 		}
-		putText(m, semconv.InvariantState+f.Name, f.State.String())
-		putText(m, semconv.InvariantReason+f.Name, string(f.Reason))
+		keys := keysOf(f.Name)
+		putText(m, keys.state, f.State.String())
+		putText(m, keys.reason, string(f.Reason))
 	}
 	for _, list := range stateLists {
 		putTexts(m, list.key, namesIn(v.Findings, list.state))
@@ -89,9 +90,13 @@ func putCount(m pcommon.Map, key string, n int64) {
 
 // putStatement writes what the deciding statement said beside its digest.
 func putStatement(m pcommon.Map, f classify.Finding) {
-	putText(m, semconv.InvariantSource+f.Name, f.Source.String())
-	putText(m, semconv.InvariantRevision+f.Name, f.Revision)
-	putText(m, semconv.InvariantApprovalRef+f.Name, f.ApprovalRef)
+	putText(m, keysOf(f.Name).source, f.Source.String())
+	if f.Revision != "" {
+		putText(m, semconv.InvariantRevision+f.Name, f.Revision)
+	}
+	if f.ApprovalRef != "" {
+		putText(m, semconv.InvariantApprovalRef+f.Name, f.ApprovalRef)
+	}
 	if f.Choices != 0 {
 		m.PutInt(semconv.InvariantChoices+f.Name, f.Choices)
 	}

@@ -3,7 +3,6 @@ package receipt
 import (
 	"crypto/sha256"
 	"strconv"
-	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
@@ -20,29 +19,29 @@ type identity struct {
 
 func identify(r *boundary.Receipt) identity {
 	id := identity{trace: r.Parent.TraceID}
-	// An explicit boundary id is the sender's: two sessions may use the same.
-	owner := []string{r.Key.Scope, r.Key.Session, r.Key.Agent, r.BoundaryID}
+	var room [512]byte
 	if r.Parent.IsZero() {
-		sum := hash(append([]string{"trace"}, owner...))
+		sum := sha256.Sum256(appendOwner(appendFramed(room[:0], "trace"), r))
 		copy(id.trace[:], sum[:])
 	}
-	sum := hash(append([]string{"span", strconv.Itoa(r.Revision)}, owner...))
+	head := appendFramed(appendFramed(room[:0], "span"), strconv.Itoa(r.Revision))
+	sum := sha256.Sum256(appendOwner(head, r))
 	copy(id.span[:], sum[:])
 	return id
 }
 
-func hash(parts []string) [sha256.Size]byte {
-	var b strings.Builder
-	for _, p := range parts {
-		writeFramed(&b, p)
+// appendOwner appends whose receipt it is. An explicit boundary id is the sender's:
+// two sessions may use the same.
+func appendOwner(b []byte, r *boundary.Receipt) []byte {
+	for _, part := range [...]string{r.Key.Scope, r.Key.Session, r.Key.Agent, r.BoundaryID} {
+		b = appendFramed(b, part)
 	}
-	return sha256.Sum256([]byte(b.String()))
+	return b
 }
 
-// writeFramed writes a text behind its length, so that no text can pretend to be
+// appendFramed appends a text behind its length, so that no text can pretend to be
 // two.
-func writeFramed(b *strings.Builder, s string) {
-	b.WriteString(strconv.Itoa(len(s)))
-	b.WriteByte(':')
-	b.WriteString(s)
+func appendFramed(b []byte, s string) []byte {
+	b = strconv.AppendInt(b, int64(len(s)), 10)
+	return append(append(b, ':'), s...)
 }

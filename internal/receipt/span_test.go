@@ -223,6 +223,6 @@ func TestGroupKeepsTheOrderOfASession(t *testing.T) {
 }
 
 func TestResourcesOfEqualTextAreNotEqual(t *testing.T) {
-	require.NotEqual(t, resourceKey([]boundary.Attr{{Key: "a", Value: "1"}}), resourceKey([]boundary.Attr{{Key: "a", Value: int64(1)}}))
-	require.NotEqual(t, resourceKey([]boundary.Attr{{Key: "a", Value: "b"}, {Key: "c", Value: ""}}), resourceKey([]boundary.Attr{{Key: "a", Value: "b1:c"}}))
+	require.NotEqual(t, appendResource(nil, []boundary.Attr{{Key: "a", Value: "1"}}), appendResource(nil, []boundary.Attr{{Key: "a", Value: int64(1)}}))
+	require.NotEqual(t, appendResource(nil, []boundary.Attr{{Key: "a", Value: "b"}, {Key: "c", Value: ""}}), appendResource(nil, []boundary.Attr{{Key: "a", Value: "b1:c"}}))
 }

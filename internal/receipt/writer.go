@@ -1,8 +1,7 @@
 package receipt
 
 import (
-	"fmt"
-	"strings"
+	"strconv"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/plog"
@@ -64,8 +63,13 @@ func group(receipts []*boundary.Receipt) [][]*boundary.Receipt {
 	var groups [][]*boundary.Receipt
 	byResource := make(map[string]int)
 	last := make(map[boundary.SessionKey]int)
-	for _, r := range receipts {
-		resource := resourceKey(r.Resource)
+	var key []byte
+	resource := ""
+	for i, r := range receipts {
+		if i == 0 || !sameList(r.Resource, receipts[i-1].Resource) {
+			key = appendResource(key[:0], r.Resource)
+			resource = string(key)
+		}
 		n, ok := byResource[resource]
 		if earlier, seen := last[r.Key.SessionKey]; !ok || seen && n < earlier {
 			n = len(groups)
@@ -78,11 +82,24 @@ func group(receipts []*boundary.Receipt) [][]*boundary.Receipt {
 	return groups
 }
 
-func resourceKey(attrs []boundary.Attr) string {
-	var b strings.Builder
+// sameList reports whether two lists are one and the same: receipts of one sender
+// most often share theirs.
+func sameList(a, b []boundary.Attr) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}
+
+// appendResource appends a text that no other resource has.
+func appendResource(b []byte, attrs []boundary.Attr) []byte {
 	for _, a := range attrs {
-		writeFramed(&b, a.Key)
-		writeFramed(&b, fmt.Sprintf("%T %v", a.Value, a.Value))
+		b = appendFramed(b, a.Key)
+		switch v := a.Value.(type) {
+		case string:
+			b = appendFramed(append(b, 's'), v)
+		case int64:
+			b = append(strconv.AppendInt(append(b, 'i'), v, 10), ';')
+		case bool:
+			b = append(strconv.AppendBool(append(b, 'b'), v), ';')
+		}
 	}
-	return b.String()
+	return b
 }

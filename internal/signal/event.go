@@ -53,6 +53,7 @@ func (r *Reader) read(f *found, at *around) Item {
 	item.Event = e
 	item.Reason = r.fill(e, facts, f, at, session.sent)
 	e.Fingerprint = fingerprint(e, facts)
+	facts.release()
 	return item
 }
 

@@ -2,6 +2,7 @@ package signal
 
 import (
 	"strings"
+	"sync"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
@@ -85,9 +86,55 @@ type invariant struct {
 type facts struct {
 	attrs      pcommon.Map
 	fixed      [fields]fact
-	invariants []*invariant
+	invariants []invariant
+	// byName finds invariants where there are many.
+	byName map[string]int
 	// content lists all that was recognised, for the fingerprint.
 	content []content
+}
+
+// few invariants are found by looking at each.
+const few = 16
+
+// spare holds facts that were read: they are large, and nothing of them is kept.
+var spare = sync.Pool{New: func() any { return new(facts) }}
+
+// release gives the facts of an event back.
+func (f *facts) release() {
+	if cap(f.invariants) > mostInvariants || cap(f.content) > 8*mostInvariants {
+		return // one event stated more than any should
+	}
+	clear(f.invariants)
+	clear(f.content)
+	*f = facts{invariants: f.invariants[:0], content: f.content[:0]}
+	spare.Put(f)
+}
+
+// invariant returns the facts of a name, made where there are none.
+func (f *facts) invariant(name string) *invariant {
+	if f.byName != nil {
+		if i, known := f.byName[name]; known {
+			return &f.invariants[i]
+		}
+	} else {
+		for i := range f.invariants {
+			if f.invariants[i].name == name {
+				return &f.invariants[i]
+			}
+		}
+	}
+	n := len(f.invariants)
+	f.invariants = append(f.invariants, invariant{name: name})
+	switch {
+	case f.byName != nil:
+		f.byName[name] = n
+	case n == few:
+		f.byName = make(map[string]int, 2*few)
+		for i := range f.invariants {
+			f.byName[f.invariants[i].name] = i
+		}
+	}
+	return &f.invariants[n]
 }
 
 type content struct {
@@ -98,8 +145,8 @@ type content struct {
 // gather reads the attributes of an event in one pass. It scans and never looks
 // a key up: the second one of a kind matters.
 func gather(attrs pcommon.Map) *facts {
-	f := &facts{attrs: attrs}
-	byName := map[string]*invariant{}
+	f := spare.Get().(*facts)
+	f.attrs = attrs
 	for key, value := range attrs.All() {
 		if fixed, ok := fieldOf[key]; ok {
 			f.fixed[fixed].add(value)
@@ -110,13 +157,7 @@ func gather(attrs pcommon.Map) *facts {
 		if !ok {
 			continue
 		}
-		inv := byName[name]
-		if inv == nil {
-			inv = &invariant{name: name}
-			byName[name] = inv
-			f.invariants = append(f.invariants, inv)
-		}
-		inv.facts[facet].add(value)
+		f.invariant(name).facts[facet].add(value)
 		f.content = append(f.content, content{key, value})
 	}
 	return f

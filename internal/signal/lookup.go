@@ -35,13 +35,17 @@ func (r *Reader) Key(attrs, scope, resource pcommon.Map, tenant []string) (bound
 // KeyIn is Key with a Scope that was computed before: it does not allocate.
 func (r *Reader) KeyIn(in string, attrs, scope, resource pcommon.Map) (boundary.Key, bool) {
 	p := places{n: 3, at: [4]pcommon.Map{attrs, scope, resource}}
-	hasSession, hasAgent := r.idsIn(attrs)
-	if !hasSession {
+	first, hasAgent := r.idsIn(attrs)
+	session, ok := id{}, false
+	if first < len(r.sessions) {
+		session, ok = idIn(attrs, r.sessions[first])
+	} else {
 		p = places{n: 2, at: [4]pcommon.Map{scope, resource}}
 	}
-	session, ok := p.lookup(r.sessions, p.n)
 	if !ok {
-		return boundary.Key{}, false
+		if session, ok = p.lookup(r.sessions, p.n); !ok {
+			return boundary.Key{}, false
+		}
 	}
 	key := boundary.Key{SessionKey: boundary.SessionKey{Scope: in, Session: session.key()}}
 	if hasAgent {
@@ -52,15 +56,18 @@ func (r *Reader) KeyIn(in string, attrs, scope, resource pcommon.Map) (boundary.
 	return key, true
 }
 
-// idsIn reports in one pass whether there is an attribute that can name a session,
-// and one that can name an agent: most spans have one of the first, none of the
+// idsIn finds in one pass the best attribute there is that can name a session, and
+// whether one can name an agent: most spans have one of the first, none of the
 // second, and several that are neither.
-func (r *Reader) idsIn(attrs pcommon.Map) (session, agent bool) {
+func (r *Reader) idsIn(attrs pcommon.Map) (session int, agent bool) {
+	session = len(r.sessions)
 	for key := range attrs.All() {
 		if r.idLengths>>min(len(key), lastLength)&1 == 0 {
 			continue
 		}
-		session = session || slices.Contains(r.sessions, key)
+		if i := slices.Index(r.sessions[:session], key); i >= 0 {
+			session = i
+		}
 		agent = agent || slices.Contains(r.agents, key)
 	}
 	return session, agent

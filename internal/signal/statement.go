@@ -15,7 +15,8 @@ import (
 // one statement a name, by authority, as many as the limit allows.
 func (r *Reader) fillStatements(e *boundary.Event, f *facts) {
 	stated := make([]*invariant, 0, len(f.invariants))
-	for _, inv := range f.invariants {
+	for i := range f.invariants {
+		inv := &f.invariants[i]
 		hasDigest := inv.facts[facetDigest].stated()
 		switch {
 		case !hasDigest && !inv.facts[facetValue].stated():
@@ -50,7 +51,7 @@ func defaultSource(f *facts) classify.Source { return classify.ParseSource(f.tex
 // defaults for what is not stated, never for what cannot be read: that would
 // make an unreadable look a fresh one.
 func statement(inv *invariant, e *boundary.Event, source classify.Source) boundary.Statement {
-	s := boundary.Statement{Name: strings.Clone(inv.name), ObservedAt: e.ObservedAt}
+	s := boundary.Statement{Name: nameOf(inv.name), ObservedAt: e.ObservedAt}
 	s.Digest, s.Fault = digestOf(inv)
 	if at := &inv.facts[facetObservedAt]; at.stated() {
 		s.ObservedAt = at.instant()
@@ -69,6 +70,21 @@ func statement(inv *invariant, e *boundary.Event, source classify.Source) bounda
 	}
 	s.Choices = max(inv.facts[facetChoices].int(), 0)
 	return s
+}
+
+// nameOf copies a name; most are one of a few.
+func nameOf(name string) string {
+	switch name {
+	case classify.Scope:
+		return classify.Scope
+	case classify.ApprovalBoundary:
+		return classify.ApprovalBoundary
+	case classify.Target:
+		return classify.Target
+	case classify.AcceptanceTest:
+		return classify.AcceptanceTest
+	}
+	return strings.Clone(name)
 }
 
 // digestOf reads the digest, or the first reason why the statement is unusable
