@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/agentcontinuity/otelcol-continuity/cmd/continuity/internal/keys"
+	"github.com/agentcontinuity/otelcol-continuity/internal/approval"
 )
 
 // part is the first group of an expression in a page of docs.
@@ -39,7 +39,7 @@ func TestApprovalOfTheDocs(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(printed), &e))
 	signature, err := base64.StdEncoding.DecodeString(e.Attributes["continuity.approval.signature"])
 	require.NoError(t, err)
-	key, err := keys.ParsePublic([]byte(public))
+	key, err := approval.ParsePublicKey([]byte(public))
 	require.NoError(t, err)
 	signed := part(t, "approvals.md", "(?s)over these bytes:\n\n```\n(.*?)\n```")
 	assert.True(t, ed25519.Verify(key, []byte(signed), signature))

@@ -121,7 +121,7 @@ func (a *app) publicKeys(texts []string) (*trusted, error) {
 }
 
 func (a *app) publicKey(text string) (ed25519.PublicKey, error) {
-	key, err := keys.ParsePublic([]byte(text))
+	key, err := approval.ParsePublicKey([]byte(text))
 	if err == nil {
 		return key, nil
 	}
@@ -137,7 +137,7 @@ func (a *app) publicKey(text string) (ed25519.PublicKey, error) {
 	if err != nil {
 		return nil, err
 	}
-	return keys.ParsePublic(content)
+	return approval.ParsePublicKey(content)
 }
 
 // approvalsIn finds the approvals of one document, as the processor reads them.

@@ -174,7 +174,8 @@ func (m *model) emit(k *mAgent, b *mBound) {
 
 func (k *mAgent) actions(b *mBound) []string {
 	var set classify.ActionSet
-	if b.override != "" || len(b.findings) == 0 {
+	required := func(f classify.Finding) bool { return !f.Optional }
+	if b.override != "" || !slices.ContainsFunc(b.findings, required) {
 		set = set.With(classify.Reobserve)
 	}
 	for _, f := range b.findings {

@@ -350,7 +350,8 @@ func (s *mSession) meeting(ev *boundary.Event) *mAgent {
 // leftover from before the session's end.
 func (m *model) wake(k *mAgent, ev *boundary.Event) {
 	for _, b := range k.bounds {
-		if b.state == mParked && !m.time(ev).Before(b.parkedAt) {
+		at := m.time(ev)
+		if b.state == mParked && (b.parkedAt.Before(at) || at == b.parkedAt && ev.Kind != boundary.Activity) {
 			m.arm(b)
 		}
 	}

@@ -136,9 +136,11 @@ func (k *keyState) park(now time.Time, ev *Event, res *Result) {
 func (k *keyState) resume(now time.Time, ev *Event) bool {
 	kind, at, resumed := ev.Kind, ev.Time.Or(classify.At(now)), false
 	for _, x := range k.bounds {
-		// What happened before the end is a leftover that was flushed late.
+		// What happened before the end is a leftover that was flushed late. Work at the
+		// same moment is one too: it is not remembered, and may be told of twice.
 		begins := kind == Activity && x.status == armed && x.deadline.IsZero() && x.workSince(at, now)
-		if x.status == parked && !at.Before(x.parkedAt) || begins {
+		goesOn := x.status == parked && (at.After(x.parkedAt) || kind != Activity && at == x.parkedAt)
+		if goesOn || begins {
 			x.arm(now)
 			resumed = true
 		}

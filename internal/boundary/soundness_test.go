@@ -140,7 +140,9 @@ func TestAlertsAlternate(t *testing.T) {
 							delete(fired, f)
 						}
 					}
-					if status == "resolved" && !h.positive(o) {
+					// What is in conflict may turn out to be gone: then another begins.
+					begins := slices.ContainsFunc(o.alerts, func(a string) bool { return strings.HasSuffix(a, ":firing") })
+					if status == "resolved" && !h.positive(o) && !begins {
 						t.Fatalf("%s is resolved by nothing\n%s\n%s", kind, text, o)
 					}
 				}
@@ -313,11 +315,21 @@ func same(t *rapid.T, text string, want, got []out) {
 	}
 }
 
-// One request in another order does not make an ill session well.
+// One request in another order does not make an ill session well. Its events happen
+// one after the other: which of two at one moment was first nobody can tell. For the
+// same reason there are no completions, whose ends have a second of slack: all orders
+// of one compaction's events are played where recordings are replayed.
 func TestOrderOfOneRequest(t *testing.T) {
 	f := everything
-	f.lifecycle, f.outcomes, f.late = false, false, false
+	f.lifecycle, f.outcomes, f.late, f.completions = false, false, false, false
 	soundly(t, f, func(t *rapid.T, text string, h history) {
+		h.steps = slices.Clone(h.steps)
+		for i := range h.steps {
+			if ev := *h.steps[i].ev; ev.Time != 0 {
+				ev.Time = ev.Time.Add(time.Duration(i) * time.Microsecond)
+				h.steps[i].ev = &ev
+			}
+		}
 		back := h
 		back.steps = slices.Clone(h.steps)
 		for i := 0; i < len(back.steps); {

@@ -170,23 +170,3 @@ func parsePrivate(text []byte) (*Private, error) {
 
 // Text is a public key as it stands in the collector's configuration.
 func Text(key ed25519.PublicKey) string { return base64.StdEncoding.EncodeToString(key) }
-
-// ParsePublic reads a public key: base64 of its 32 bytes, or PEM.
-func ParsePublic(text []byte) (ed25519.PublicKey, error) {
-	if block, _ := pem.Decode(text); block != nil {
-		if strings.Contains(block.Type, "PRIVATE KEY") {
-			return nil, errors.New("this is a private key: give the public one")
-		}
-		parsed, err := x509.ParsePKIXPublicKey(block.Bytes)
-		key, ok := parsed.(ed25519.PublicKey)
-		if err != nil || !ok {
-			return nil, errors.New("it holds no Ed25519 public key")
-		}
-		return key, nil
-	}
-	raw, err := base64.StdEncoding.DecodeString(string(bytes.TrimSpace(text)))
-	if err != nil || len(raw) != ed25519.PublicKeySize {
-		return nil, errors.New("it is no Ed25519 public key: base64 of 32 bytes, or PEM")
-	}
-	return raw, nil
-}

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/agentcontinuity/otelcol-continuity/cmd/continuity/internal/keys"
+	"github.com/agentcontinuity/otelcol-continuity/internal/approval"
 )
 
 func TestWriteAndRead(t *testing.T) {
@@ -125,14 +126,14 @@ func TestPublic(t *testing.T) {
 		"line":   keys.Text(key.Public()) + "\n",
 		"PEM":    string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})),
 	} {
-		again, err := keys.ParsePublic([]byte(text))
+		again, err := approval.ParsePublicKey([]byte(text))
 		require.NoError(t, err, name)
 		assert.Equal(t, key.Public(), again, name)
 	}
 	private, err := key.Encode()
 	require.NoError(t, err)
 	for _, text := range []string{"", "x", string(private), base64.StdEncoding.EncodeToString(key.Key), "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n"} {
-		_, err := keys.ParsePublic([]byte(text))
+		_, err := approval.ParsePublicKey([]byte(text))
 		assert.Error(t, err)
 	}
 }
